@@ -127,7 +127,7 @@ def test_select_action_alone_is_enough(policy: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("nonsense", [5, None, object(), type("Empty", (), {})])
 def test_what_is_no_policy_is_refused_in_a_few_lines(nonsense: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no policy|no select_action") as caught:
+    with pytest.raises(UsageError, match=r"not a policy|no select_action") as caught:
         evaluate("CartPole-v1", nonsense, out=tmp_path)
     assert "function of the observation" in caught.value.fix
     assert len("".join(traceback.format_exception(caught.value)).splitlines()) <= 10

@@ -43,7 +43,7 @@ def test_the_other_number_of_agents_is_refused_before_anything_starts(mosaic: Mo
     assert "ppo learns for one agent" in done.err and "these learn there: ippo, mappo" in done.err
     done = mosaic("train", "--env", "CartPole-v1", "--algo", "mappo", "--out", "nothing")
     assert done.status == 2
-    assert "mappo learns for several agents, and CartPole-v1 has one" in done.err
+    assert "mappo learns for several agents, but CartPole-v1 has one" in done.err
     assert not (mosaic.home / "nothing").exists()
 
 

@@ -58,7 +58,9 @@ def test_a_wrong_schedule(mosaic: Mosaic, execution: dict[str, Any], says: str) 
 
 
 def test_two_operators_of_one_name(mosaic: Mosaic) -> None:
-    assert "taken" in mosaic.refused("run", experiment(mosaic.home, {"id": "a"}, {"id": "a"}))
+    assert "is used by an earlier operator" in mosaic.refused(
+        "run", experiment(mosaic.home, {"id": "a"}, {"id": "a"})
+    )
 
 
 def test_a_path_spelled_twice(mosaic: Mosaic) -> None:

@@ -54,7 +54,7 @@ def test_it_ends_with_whoever_holds_it(keeper: subprocess.Popen[bytes], offsprin
 def test_what_is_no_order_is_refused_in_one_line(keeper: subprocess.Popen[bytes]) -> None:
     greeting(keeper)
     _, err = keeper.communicate(b"hello\n")
-    assert keeper.returncode == 2 and err.count(b"\n") == 1 and b"no order for a session host" in err
+    assert keeper.returncode == 2 and err.count(b"\n") == 1 and b"no request for a session host" in err
 
 
 async def test_silence_and_the_end_are_the_same() -> None:

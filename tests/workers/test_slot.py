@@ -128,8 +128,8 @@ UNRECORDABLE = {
     '"\\ud800"': "cannot be recorded",
     "[" * 5000: "cannot be recorded",
     '{"a": ' * 400 + "1" + "}" * 400: "cannot be recorded",
-    '{"reward": 100}': "overwrite 'reward'",
-    '{"state_sha": "0"}': "overwrite 'state_sha'",
+    '{"reward": 100}': "'reward', which only MOSAIC",
+    '{"state_sha": "0"}': "'state_sha', which only MOSAIC",
     '{"tokens": 5}': "'tokens' are not",
     '{"tokens": {"input": "many"}}': "'tokens' are not",
 }

@@ -157,13 +157,13 @@ class Connection:
         if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
             return UsageError(words, fix=fix)
         if code == grpc.StatusCode.UNAUTHENTICATED:
-            return UsageError(f"the {self.name} refuses us: {words}", fix="Connect to it anew")
+            return UsageError(f"the {self.name} refuses this connection: {words}", fix="Connect again")
         if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
             return QueueFullError(words, fix=fix)
         if code == grpc.StatusCode.FAILED_PRECONDITION:
             return MosaicError(words, fix=fix)
         if code == grpc.StatusCode.UNIMPLEMENTED:
-            return UsageError(f"the {self.name} is of another MOSAIC", fix="Stop it and try again")
+            return UsageError(f"the {self.name} has another version", fix="Stop it and try again")
         if code == grpc.StatusCode.UNKNOWN:
             return MosaicError(f"the {self.name} failed: {words}", fix="See its log")
         return self._lost(words)

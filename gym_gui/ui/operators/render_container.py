@@ -147,7 +147,7 @@ class OperatorRenderContainer(Card):
         row.addWidget(self._trouble, 1)
         row.addWidget(self._error_link, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.restart, 0, Qt.AlignmentFlag.AlignTop)
-        foot = self._figures_row = QHBoxLayout()
+        foot = QHBoxLayout()
         foot.setSpacing(theme.ROW)
         foot.addWidget(self._facts, 1)
         foot.addWidget(self._sparkline, 0, Qt.AlignmentFlag.AlignVCenter)

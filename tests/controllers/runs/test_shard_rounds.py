@@ -88,7 +88,7 @@ async def test_what_was_not_looked_at_is_no_run_of_its_own(tmp_path: Path) -> No
     batches = Batches(whole, SEATINGS, of)
     for number in batches.first():
         await played(tmp_path / "shards", whole, Shard(number, of))
-    with pytest.raises(UnmergeableError, match="until it is decided, which shards do not say"):
+    with pytest.raises(UnmergeableError, match="until it is decided, which shards do not record"):
         merge_shards([tmp_path / "shards"], tmp_path)
     part = merge_shards([tmp_path / "shards"], tmp_path, partial=True)
     assert (part.status, part.episodes) == ("stopped", 18)

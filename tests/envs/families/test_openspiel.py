@@ -77,4 +77,4 @@ def test_what_cannot_be_made_is_said(name: str, said: str) -> None:
 def test_an_action_that_is_not_legal_is_refused_before_it_takes_the_process_down() -> None:
     report = envs.check("open_spiel/negotiation", steps=20)
     assert report.ok, "\n".join(report.lines())
-    assert "an illegal one is refused" in report["masks"].detail
+    assert "an illegal action is refused" in report["masks"].detail

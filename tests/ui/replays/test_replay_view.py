@@ -223,7 +223,7 @@ def test_a_replay_that_departs_says_so(view: ReplayView, qtbot: QtBot, run: Path
     open_replay(view, qtbot, run, "poor", index)
     trouble = named(stages(view)[0], InlineMessage, "message-warning")
     qtbot.waitUntil(trouble.isVisible)
-    assert "not what was recorded" in trouble.text
+    assert "differs from the record" in trouble.text
 
 
 def test_another_episode_is_chosen_while_one_is_played(view: ReplayView, qtbot: QtBot, run: Path) -> None:
