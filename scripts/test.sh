@@ -111,7 +111,7 @@ again() {
     flaky=$1
 }
 
-# What keeps a test from being imported is told when the tests are run.
+# What keeps a test from being imported is printed when the tests run.
 collected() { python -m pytest --collect-only -qq -m "$marks" >/dev/null 2>&1 || :; }
 
 # Without PyTorch a good part of the tests is left out, and with it what they would have covered.

@@ -276,7 +276,7 @@ def _of_agent(environment: Environment, agent: AgentID, shown: Sequence[Moment],
 
 
 def _of_rewards(environment: Environment) -> str:
-    """Whether an agent is told what its actions earned, and why not."""
+    """Whether an agent learns what its actions earned, and why not."""
     if environment.hidden_information:
         return "Rewards are not told: seats hide things from each other, and a reward would name them."
     if environment.rewards_betray:

@@ -398,7 +398,7 @@ async def test_an_option_is_called_by_its_words(bdi: Agent, call: str, tmp_path:
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("!go. +!go <- sing(a_song); !go.", "line 1: (there is no action 'sing' here|no such action sing)"),
+        ("!go. +!go <- sing(a_song); !go.", "line 1: (there is no action 'sing'|no such action sing)"),
         ("!go. +!go <- go_to(red, whale); !go.", r"there is no action go_to\(red, whale\) here"),
         (
             "!go. +!go <- open(yellow, door); !go.",

@@ -129,7 +129,7 @@ def test_a_caption_of_its_own_counts_for_its_action_alone(clip: Path) -> None:
 def test_without_a_picture_the_answer_is_unusable(clip: Path) -> None:
     seat = slot(clip)
     (answer,) = loaded(seat).select_actions(replace(batch(seat, ["red"]), images=())).actions
-    assert isinstance(answer, Invalid) and "no picture" in answer.reason
+    assert isinstance(answer, Invalid) and "no image" in answer.reason
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_without_a_picture_the_answer_is_unusable(clip: Path) -> None:
         ({"captions": {"lefft": "x"}}, "'lefft', which is not an action of the slot; actions are left"),
         ({"captions": "left"}, "captions must be an object"),
         ({"captions": {"left": None}}, "captions: the caption of 'left' is None, which is not text"),
-        ({"captions": {"left": 3}}, "which is no text"),
+        ({"captions": {"left": 3}}, "which is not text"),
     ],
 )
 def test_captions_that_cannot_be_are_refused(clip: Path, settings: dict[str, Any], words: str) -> None:
@@ -197,7 +197,7 @@ def _other_weights(folder: Path) -> None:
         (_without("vocab.json"), "has no tokenizer"),
         (_without("preprocessor_config.json"), "it has no preprocessor_config.json"),
         (_config(model_type="siglip"), "is not a CLIP model: its config.json has the model_type siglip"),
-        (lambda folder: (folder / "config.json").write_text("{"), "config.json is no JSON"),
+        (lambda folder: (folder / "config.json").write_text("{"), "config.json is not JSON"),
         (_pickled, "pytorch_model.bin is a pickle, which is never opened"),
         (_linked, "which makes no links"),
         (_cut, "cannot be loaded"),
@@ -221,7 +221,7 @@ def test_weights_that_are_no_numbers_fail_the_episode(clip: Path, tmp_path: Path
     weights = {name: np.full_like(each, np.nan) for name, each in load_file(folder / WEIGHTS).items()}
     save_file(weights, folder / WEIGHTS)
     seat = slot(folder)
-    with pytest.raises(PolicyFailed, match="no number"):
+    with pytest.raises(PolicyFailed, match="not a number"):
         loaded(seat).select_actions(batch(seat, ["red"]))
 
 

@@ -89,7 +89,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["--learning-rate=0.1"], "a resumed training keeps its settings, but learning_rate was 0.0003"),
         (["--env-id=Acrobot-v1"], "env_id was 'CartPole-v1'"),
-        (["--algo=ppo_lstm"], "one of ppo, not ppo_lstm"),
+        (["--algo=ppo_lstm"], "of ppo, not ppo_lstm"),
         ([], "already has its 256 steps; raise total_steps"),
         (["--overwrite"], "either --resume or --overwrite"),
     ],

@@ -150,7 +150,7 @@ def test_a_training_that_breaks_returns_1_and_keeps_the_last_good_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--env-id=probes:PaysNan-v0", f"--out={tmp_path}", *SHORT, "--total-steps=8192"]) == 1
-    assert "no finite number" in capsys.readouterr().err
+    assert "no longer finite" in capsys.readouterr().err
     assert 0 < Policy.load(tmp_path).description.total_steps < 8192
 
 

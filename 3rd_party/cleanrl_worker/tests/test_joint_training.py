@@ -168,7 +168,7 @@ def test_bad_commands_get_one_line_and_status_2(
 
 @pytest.mark.parametrize(
     ("env", "words"),
-    [("Raising", "raised RuntimeError: the field is under water"), ("Unpayable", "no finite number")],
+    [("Raising", "raised RuntimeError: the field is under water"), ("Unpayable", "no longer finite")],
 )
 @pytest.mark.parametrize("cores", [1, 2])
 def test_what_goes_wrong_while_training_is_named(

@@ -215,7 +215,7 @@ def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
     ("args", "words"),
     [
         (["--env-id=simple_speaker_listener_v4"], "has agents of different kinds"),
-        (["--env-id=CartPole-v1"], "is for one agent"),
+        (["--env-id=CartPole-v1"], "has one agent"),
         ([f"--env-id={GAME}", "--pool=/nowhere"], "/nowhere"),
         ([f"--env-id={GAME}", "--pool=nonsense"], "not 'nonsense'"),
         ([f"--env-id={GAME}", "--pool=random,random"], "two members of the pool are called random"),

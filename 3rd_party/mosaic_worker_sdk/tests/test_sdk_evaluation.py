@@ -126,7 +126,7 @@ def raising(error: Exception) -> Any:
     [
         (ConfigError("no such thing"), 2, "no such thing"),
         (TrainingFailed("lost\nits way"), 1, "lost its way"),
-        (OSError(28, "No space left on device", "state"), 1, "No space left on device: state. Then go on"),
+        (OSError(28, "No space left on device", "state"), 1, "No space left on device: state. Solve this"),
         (MemoryError(), 1, "there is not enough memory"),
         (RuntimeError("CUDA out of memory"), 1, "there is not enough memory"),
     ],
@@ -164,7 +164,7 @@ def test_reports_say_how_the_last_episodes_went(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[", "--preprocess is no JSON"), ("/nowhere.json", "--preprocess /nowhere.json cannot be read")],
+    [("[", "--preprocess is not JSON"), ("/nowhere.json", "--preprocess /nowhere.json cannot be read")],
 )
 def test_what_is_no_json_names_the_option(text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):

@@ -40,7 +40,7 @@ def test_what_is_none_or_of_another_algorithm_is_refused_with_the_way_out(tmp_pa
     with pytest.raises(ConfigError, match="holds no training that can be resumed"):
         read_state(tmp_path, "ppo")
     write_state(tmp_path, State(values={"algorithm": "dqn"}))
-    with pytest.raises(ConfigError, match="one of dqn, not ppo; give --algo dqn"):
+    with pytest.raises(ConfigError, match="of dqn, not ppo; use --algo dqn"):
         read_state(tmp_path, "ppo")
     text = json.dumps({"version": 0, "algorithm": "ppo"})
     state_file(tmp_path).write_bytes(safetensors.torch.save({}, {"state": text}))

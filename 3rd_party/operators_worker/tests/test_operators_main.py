@@ -45,7 +45,7 @@ def test_an_unknown_behavior_names_the_nearest(name: Any, message: str, new_slot
 
 @pytest.mark.parametrize("name", [name for name in BEHAVIORS if name not in ("random", "noop", "cycle")])
 def test_a_heuristic_says_what_it_needs(name: str, new_slot: Callable[..., Slot]):
-    with pytest.raises(LoadError, match=rf"behavior '{name}' needs .+; 'agent_0' of 'CartPole-v1' has not"):
+    with pytest.raises(LoadError, match=rf"behavior '{name}' needs .+; 'agent_0' of 'CartPole-v1' has none"):
         OperatorsWorker().load(new_slot(NOTHING, gs.Discrete(2), name, env_id="CartPole-v1"))
 
 

@@ -224,7 +224,7 @@ def test_a_policy_that_does_not_fit_its_slot_is_refused(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"type": "mlp"}, "unknown kind: 'mlp'"),
+        ({"type": "mlp"}, "unknown type: 'mlp'"),
         ({"family": "ppo"}, "family 'ppo'"),
         ({"activation": "os.system"}, "activation 'os.system'"),
         ({"net_arch": [10**9]}, "net_arch"),

@@ -196,7 +196,7 @@ def test_weights_of_another_network_are_refused(saved: Members, tmp_path: Path, 
     for change, words in (
         ({"action_net.weight": torch.zeros(3, 64)}, r"action_net.weight has shape (3, 64) where (2, 64)"),
         ({"action_net.bias": torch.tensor([float("nan"), 0.0])}, "not finite"),
-        ({"extra": torch.zeros(1)}, "hold extra"),
+        ({"extra": torch.zeros(1)}, "contain extra"),
     ):
         file = io.BytesIO()
         torch.save({**weights, **change}, file)

@@ -236,12 +236,12 @@ def test_observations_of_all_kinds_are_learnt_from(
         (["--hidden", "64", "x"], "hidden must be a whole number"),
         (["--activation=relo"], "activation must be"),
         (["--anneal-lr=perhaps"], "true or false"),
-        (["stray"], "no option"),
+        (["stray"], "not an option"),
         (["--env-id=CartPool-v1"], "cannot be made"),
         (["--env-id=Pendulum-v1", "--algo=dqn"], "Algorithms for these actions: ppo"),
         (["--algo=sac"], "sac learns continuous actions"),
         (["--device=cuda"], "no GPU"),
-        (["--grayscale"], "for images"),
+        (["--grayscale"], "uint8 images"),
         (["--env-id=sb3_probes:Pictures-v0", "--normalize-observations"], "for vectors"),
         (["--checkpoint-every=0"], "checkpoint_every must be"),
         (["--out=/proc/nope"], "cannot be written"),
@@ -345,7 +345,7 @@ def test_wishes_are_heard_and_what_a_signal_stopped_goes_on(
     assert "raise total_steps" in capsys.readouterr().err
     wrong = "a2c" if algorithm == "ppo" else "ppo"
     assert main([f"--algo={wrong}", *command[1:], "--resume"]) == 2
-    assert f"give --algo {algorithm}" in capsys.readouterr().err
+    assert f"use --algo {algorithm}" in capsys.readouterr().err
     assert main([*command, "--resume", "--gamma=0.990", f"--total-steps={stopped + 256}"]) == 0  # as it was
     done = events(tmp_path, "done")[-1]
     assert stopped < done["step"] <= stopped + 256

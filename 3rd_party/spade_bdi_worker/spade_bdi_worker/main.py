@@ -181,7 +181,7 @@ class _Player:
         if (called := _flat(action)) in self.words:
             return self.words[called] + start
         if action.functor in self.skills:
-            return Invalid(f"there is no action {as_text(action)}", str(action))
+            return Invalid(f"there is no action {as_text(action)} here", str(action))
         given = action.args[0]
         if isinstance(given, tuple) or agentspeak.is_number(given):
             return _played(given, self.slot.action_space)

@@ -89,7 +89,7 @@ class Tokens:
         if self._folder is None:
             raise IncludeError("the folder of the program's own file is not known")
         if file in within:
-            raise IncludeError("it includes itself")
+            raise IncludeError("it is part of itself")
         if len(within) > MOST_DEEP:
             raise IncludeError(f"includes can be at most {MOST_DEEP} levels deep")
         content = read_within(self._folder, file, self._room)

@@ -126,7 +126,7 @@ def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[st
 def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
     """Return the points of each policy in each of its games, with the seed of the game.
 
-    All games of one seed form one unit, whoever the opponents are.
+    All games of one seed form one unit, for all opponents.
     """
     rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for played in found.games.values():

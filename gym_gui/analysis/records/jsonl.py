@@ -48,7 +48,7 @@ def open_rows(path: Path) -> BinaryIO:
     except FileNotFoundError:
         try:
             file = open_file(packed(path), inside=run)
-        except FileNotFoundError:  # another process may have decompressed the file meanwhile
+        except FileNotFoundError:  # another process may just have decompressed the file
             return open_file(path, inside=run)
     from gym_gui.analysis.records.packed_rows import unpacked  # few runs are compressed
 
@@ -123,7 +123,7 @@ def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
 def read_blocks(path: Path) -> Iterator[Block]:
     """Yield the rows of a JSON lines file, about a megabyte at a time.
 
-    A writer may be writing its last line, or may have died meanwhile. So a last line without a line break is
+    A writer may be writing its last line, or may have died. So a last line without a line break is
     left out unless it is a complete JSON object.
 
     Args:

@@ -122,7 +122,7 @@ def _table(file: BinaryIO) -> tuple[Sequence[int], Sequence[int]] | None:
                 (packed, rows), _ENTRY.unpack_from(data, _HEAD.size + i * width), strict=True
             ):
                 column.append(value)
-    except error:  # another process truncated the file meanwhile
+    except error:  # another process has truncated the file
         raise _damaged(file, "it ends within its table") from None
     if (magic, stated) != (_SKIPPED, length) or sum(packed) + len(data) != size:
         raise _damaged(file, "its table does not match the file")

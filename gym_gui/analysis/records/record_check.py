@@ -156,7 +156,7 @@ def _changed_episodes(operator: OperatorRun, among: Set[int], parts: _Parts) -> 
     changed = set[int]()
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
-        digest = None if index is None else seen.pop(index, None)  # rows added meanwhile are not checked
+        digest = None if index is None else seen.pop(index, None)  # rows added since are not checked
         if index is None or digest is None:
             continue
         digest.update(without_times(line.value))
