@@ -33,7 +33,7 @@ CallTimeout = Annotated[
         "--timeout",
         metavar="SECONDS",
         min=0.1,
-        help="Longest time that the environment may take for one call.  [default: 120]",
+        help="Longest duration of one call of the environment, in seconds.  [default: 120]",
     ),
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.", autocompletion=completion.runs)]

@@ -275,7 +275,9 @@ def trust_add(
 
 @trust_app.command("remove")
 def trust_remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Name as mosaic trust list prints it.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Name in the output of `mosaic trust list`.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Revoke permissions."""

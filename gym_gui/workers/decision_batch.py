@@ -84,7 +84,7 @@ class DecisionBatch:
         encoded: tuple[bytes, ...],
         mask: Mask | None,
     ) -> None:
-        """Add a question to the batch."""
+        """Add an agent's decision to the batch."""
         self.numbers.append(number)
         self.episodes.append(episode)
         self.agents.append(agent)

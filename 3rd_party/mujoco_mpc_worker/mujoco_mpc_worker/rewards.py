@@ -125,7 +125,7 @@ def going_to(place: Sequence[float]) -> Reward:
 
     The first numbers of the model's state must be its position on the ground.
 
-    If the environment has bounds of the height, they determine whether the body has fallen.
+    If the environment has bounds for the body's height, its episode ends outside them: the body has fallen.
     """
 
     def paid(steps: Steps, c: Constants) -> Paid:

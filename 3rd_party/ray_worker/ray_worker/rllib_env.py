@@ -62,7 +62,7 @@ class JointEnv(MultiAgentEnv):
     """An environment whose agents act simultaneously, with RLlib's interface.
 
     Args:
-        context: ``env_id``, and ``steps`` by agent.
+        context: ``env_id``, and ``steps``: the preprocessing steps of each agent.
     """
 
     def __init__(self, context: Mapping[str, Any]) -> None:

@@ -207,7 +207,7 @@ def _stacks(numbers: int, takes: Space, frames: int) -> Iterator[Steps]:
 
 
 def _normalized(steps: Steps, statistics: dict[str, Any]) -> Iterator[Steps]:
-    """Yield chains with the statistics where they can be: at the end, or before the frame stack."""
+    """Yield the steps with VecNormalize's statistics at each place where they may belong."""
     if not statistics:
         yield steps
         return

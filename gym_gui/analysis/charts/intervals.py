@@ -42,7 +42,7 @@ LABEL_MOST: Final = 200
 
 
 class Interval(NamedTuple):
-    """Estimate of an operator, team, algorithm or policy, with its name and the name of its color."""
+    """Estimate with its interval, the name of the operator, team, algorithm or policy, and a color name."""
 
     name: str
     role: str

@@ -122,7 +122,7 @@ def estimate(e: Estimate, locale: Locale | None = None) -> str:
 
 
 def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
-    """Return an estimate with its interval, or with the reason why it has none, as in ``12.3 (3 ep.)``."""
+    """Return an estimate with its interval, or why it has none: ``12.3 (3 ep.)`` has too few episodes."""
     locale = locale or _written.get()
     if e.value is None or e.low is not None:
         return estimate(e, locale)

@@ -113,7 +113,7 @@ class VizdoomFamily(Family):
     hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.vizdoom_words:VizdoomDescriber"
     documented: ClassVar[bool] = False
-    """False, because the package uses one class for all scenarios."""
+    """False: the docstring of the environment class is no documentation, as all scenarios share one class."""
     web_page: ClassVar[str] = "https://vizdoom.farama.org/environments/default/"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=_RATE)

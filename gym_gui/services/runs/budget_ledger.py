@@ -165,7 +165,7 @@ class BudgetLedger:
 
     @contextmanager
     def _locked(self, *, force: bool = True) -> Generator[Any]:
-        """Read what other processes have written, and yield a function that appends a row."""
+        """Lock the file, read the rows of other processes, and yield a function that appends a row."""
         if self._path is None:
             yield self._apply_and_keep
             return

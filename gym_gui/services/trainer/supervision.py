@@ -100,7 +100,7 @@ class Supervision:
             self.finish(run, "failed", f"its run folder {record.folder} does not record how it ended")
 
     def _cancelled(self, run: Run) -> bool:
-        """Return whether the run's folder records a cancellation, which the registry may lack."""
+        """Return whether the run's folder records a cancellation, also one that the registry lacks."""
         try:
             return was_cancelled(RunFolder(run.record.folder))
         except MosaicError as error:

@@ -28,7 +28,7 @@ NEXT_SCREEN: Final = "Ctrl+Shift+F11"
 
 
 class DetachedWindow(QWidget):
-    """Window that shows the content of a dock slot, and passes unused keys to the slot's page.
+    """Window for a view that was moved out of its page; passes keys that the view does not use to that page.
 
     The window has no Qt parent, so that a window manager neither keeps it above the main window nor
     minimizes both together.

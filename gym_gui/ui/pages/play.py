@@ -226,9 +226,9 @@ class PlayPage(Page):
         if view is None or not view.step or not asks_models(operator.player.config):
             return ""
         return (
-            "The game is not finished. It is recorded as aborted, and its paid calls are not used again."
+            "The game is not finished. It is recorded as aborted. Paid replies are not used again."
             if self.game.recording
-            else "The game is not finished, and its paid calls are lost."
+            else "The game is not finished. Paid replies are lost."
         )
 
     async def closed(self) -> None:

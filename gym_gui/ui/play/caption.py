@@ -172,7 +172,7 @@ class Caption(QObject):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """State of a game from which the prompt below the stage is made.
+    """State of a game, from which the line below the picture of the game is made.
 
     Attributes:
         state: State of the session.

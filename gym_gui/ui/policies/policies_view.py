@@ -223,7 +223,8 @@ class PoliciesView(PathDropTarget, QWidget):
         finally:
             self._facts.set_measuring(False)
         if done.status:
-            raise SubprocessJobError(done.complaint or f"{policy.file.title} could not be measured")
+            problem = f"the score of {policy.file.title} could not be measured"
+            raise SubprocessJobError(done.complaint or problem)
         self._context.notify(f"“{row.title}” was measured on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()
 

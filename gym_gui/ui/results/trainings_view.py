@@ -35,7 +35,7 @@ class TrainingsView(QWidget):
         self.values = muted_label(wrap=True, name="results-training-values")
         beside = row_layout(self, spacing=theme.GAP)
         for title, widgets in (
-            ("Over trainings, 95 % interval", [self.values, self._scores]),
+            ("95 % interval over trainings", [self.values, self._scores]),
             ("Performance profile", [self.caption, self._profile]),
         ):
             card = Card(title, margin=theme.PAGE)
