@@ -19,15 +19,15 @@ from gym_gui.core.types import AgentID
 
 
 class SessionReady(Struct, frozen=True):
-    """Description that a session sends once every slot has its player.
+    """Description of a session, sent once every slot has its player.
 
     Attributes:
         pid: Id of the session's process.
         players: Worker, type, policy and version of each slot's player.
         concurrency: Episodes that the session keeps in flight.
-        versions: Versions of the packages that play a part in the session.
+        versions: Versions of the packages that the session uses.
         actions: Names of discrete actions, by slot. Slots without names are left out.
-        renamed: Substitute names, as ``"key: vatab"``, by slot. Slots that see the usual names are left out.
+        renamed: Substitute names, as ``"key: vatab"``, by slot. Slots that get the usual names are left out.
         seats: The game's own name of a seat, by slot. Slots whose seat has no name are left out.
         machine: Description of the machine, as in ``run.json``, if the session runs on another machine.
         announcing: Slots whose workers announce each paid request.
@@ -45,10 +45,10 @@ class SessionReady(Struct, frozen=True):
 
 
 class Session(Protocol):
-    """A session of one operator."""
+    """Interface of a session, which plays the episodes of one operator."""
 
     async def start(self) -> SessionReady:
-        """Make the session ready to play.
+        """Start the session's workers and return its description.
 
         Raises:
             UsageError: The session cannot start, for a reason that the user can fix.
@@ -138,7 +138,7 @@ class Session(Protocol):
     async def rebind(
         self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
     ) -> Mapping[str, str]:
-        """Give a slot to another player, which decides from the slot's next decision on.
+        """Assign another player to a slot, which makes the slot's open and later decisions.
 
         Args:
             agent: The slot.
@@ -154,7 +154,7 @@ class Session(Protocol):
         ...
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
-        """Return what a slot is shown at this moment (:mod:`gym_gui.controllers.sessions.slot_inputs`).
+        """Return a slot's current prompt inputs (:mod:`gym_gui.controllers.sessions.slot_inputs`).
 
         Args:
             agent: A slot whose worker reads prompts.
@@ -165,7 +165,7 @@ class Session(Protocol):
         ...
 
     async def see(self, agent: AgentID) -> AgentObservation:
-        """Return a slot's observation at this moment, for people who watch.
+        """Return a slot's current observation, for people who watch.
 
         Args:
             agent: A slot, with any kind of player.
@@ -192,7 +192,7 @@ class LiveSettings(Struct, frozen=True):
 
     Attributes:
         fps: Largest number of views per second while the session runs freely.
-        render: What is shown in addition to the facts: a picture, the environment's own text, or nothing.
+        render: Display in addition to rewards and actions: a picture, the environment's text, or nothing.
             The text is also shown if the environment renders no picture.
         first: The episode that will be played first, if known. Its start is shown while the players are
             still getting ready, which takes seconds for large players.
@@ -232,7 +232,7 @@ class SessionSettings(Struct, frozen=True):
 
 
 def checked_pace(steps_per_s: float | None) -> float | None:
-    """Return the pace after a check that it is possible.
+    """Return a pace in steps per second after a check that it is a positive number or ``None``.
 
     Raises:
         UsageError: The pace is not a positive number.
@@ -245,7 +245,7 @@ def checked_pace(steps_per_s: float | None) -> float | None:
 
 
 OpenSession = Callable[[ResolvedOperator, SessionSettings, OnSessionEvent], Session]
-"""Makes a session that is not started yet; the callback receives the session's events."""
+"""Factory of a session that is not started yet; the callback receives the session's events."""
 
 
 def default_concurrency(resolved: ResolvedOperator, episodes: int) -> int:
