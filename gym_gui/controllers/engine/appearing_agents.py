@@ -100,7 +100,7 @@ def found_by_patterns(
 
 
 def _appeared(environment: Environment, slot: AgentID, wanted: Iterable[AgentID]) -> SlotInfo | None:
-    """Return the first agent that matches ``slot`` in random play; ``None`` if no agent matches."""
+    """Return spaces and action names of the first agent in random play that matches ``slot``, or ``None``."""
     adapter, named = environment.adapter, list(wanted)
     for seed in _SEEDS:
         for _ in Walk(adapter, seed).steps(_STEPS):

@@ -86,7 +86,7 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
 
 
 def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """Return the slots for a recording: one per agent, or one for all agents if agents may appear later."""
+    """Return the slots for a recording: one per agent, or one for all agents if agents may appear in play."""
     slots = read_slots(environment)
     if not environment.adapter.is_open_ended:
         return slots
@@ -134,7 +134,7 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
 
 
 def _is_one_control(action_space: Any) -> bool:
-    """Return whether an action is a single number or one choice from a list."""
+    """Return whether an action of the space is a single number or one choice from a list."""
     space = to_space(action_space)
     return space.kind == "Discrete" or (space.kind == "Box" and math.prod(space.shape) == 1)
 

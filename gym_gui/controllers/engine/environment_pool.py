@@ -32,7 +32,7 @@ class EnvironmentPool:
             self._close(self._drawn_idle)
 
     def is_drawn(self, environment: Environment) -> bool:
-        """Return whether an instance was made for rendering."""
+        """Return whether an environment instance was made for rendering."""
         return any(each is environment for each in self._drawn)
 
     def take(self) -> Environment:
@@ -71,7 +71,7 @@ class EnvironmentPool:
             environment.close()
 
     def close(self) -> None:
-        """Close the free instances."""
+        """Close the environment instances that no episode uses."""
         self._close(self._idle)
         self._close(self._drawn_idle)
 

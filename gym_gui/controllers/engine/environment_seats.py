@@ -16,7 +16,7 @@ from gym_gui.services.backends import SlotInfo
 
 @dataclass(frozen=True)
 class EnvironmentSeats:
-    """The slots and teams of an environment.
+    """Slots, teams and seat names of an environment.
 
     Attributes:
         env_id: Canonical id of the environment.
@@ -42,7 +42,7 @@ not installed, not allowed or cannot be made, or if no agent of a slot appears."
 
 
 def slots_in(environment: Environment, named: Iterable[AgentID] = ()) -> dict[AgentID, SlotInfo]:
-    """Return the slots of an environment.
+    """Return spaces and action names of an environment's agents, by slot.
 
     Args:
         environment: Plays a few episodes of random actions if its agents cannot be named beforehand.

@@ -55,7 +55,7 @@ BatchAnswer = tuple[Any, float, Mapping[str, Any] | None]
 
 
 class Episode:
-    """Steps one environment through one episode and keeps the record.
+    """Steps one environment through one episode and collects the episode's record.
 
     The episode asks its agents in one of two ways. It makes a ``Decision`` object per question
     (:attr:`asked`, answered in :attr:`played`). Or, if no viewer needs these objects and agents get nothing
@@ -142,7 +142,7 @@ class Episode:
         return frozenset(agent for agent, slot in seats if slot in views and not told(views[slot]))
 
     def begin_reset(self) -> None:
-        """Start the reset that :meth:`open` waits for, if the environment is in another process."""
+        """Start an asynchronous reset, which :meth:`open` completes, if the environment supports it."""
         begin = self._adapter.reset_async
         if begin is not None:
             with suppress(EnvironmentFailure):  # the reset itself reports the failure
@@ -202,7 +202,7 @@ class Episode:
         return again
 
     def undecided(self, slot: AgentID) -> list[Decision]:
-        """Return the questions to a slot that have no answer yet."""
+        """Return the open questions of a slot, as ``Decision`` objects."""
         settled = self.played.keys() | self.refused.keys()
         return [d for agent, d in self.asked.items() if d.slot == slot and agent not in settled]
 
@@ -216,7 +216,7 @@ class Episode:
         return again
 
     def note_rebinding(self, slot: AgentID, player: Player, not_asked: Collection[AgentID] = ()) -> None:
-        """Record that ``player`` decides for a slot from its next decision on.
+        """Record that a slot has another player from its next decision on.
 
         A decision that the former player was already asked for stays with that player.
 
@@ -253,7 +253,7 @@ class Episode:
         return str(player.policy)
 
     def begin_step(self) -> None:
-        """Start the step that :meth:`advance` waits for, if the environment is in another process."""
+        """Start an asynchronous step, which :meth:`advance` completes, if the environment supports it."""
         begin = self._step_async
         if begin is not None and not self.refused:
             with suppress(EnvironmentFailure):  # the step itself reports the failure
@@ -357,12 +357,12 @@ class Episode:
 
     @property
     def pending(self) -> list[Decision]:
-        """Questions that were asked as ``Decision`` objects in this round."""
+        """Questions of the current step that were asked as ``Decision`` objects."""
         return list(self.asked.values())
 
     @property
     def is_answered(self) -> bool:
-        """Whether all agents that were asked by ``Decision`` objects have answered or were refused."""
+        """Whether each question asked as a ``Decision`` object has an answer or a final failure."""
         return len(self.played) + len(self.refused) == len(self.asked)
 
     # -- questions of batches ----------------------------------------------------------
@@ -377,7 +377,7 @@ class Episode:
         self.batch_questions, self.batch_answers = {}, {}
 
     def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
-        """Turn batch questions into ``Decision`` objects and return an agent's.
+        """Turn batch questions into ``Decision`` objects and return the open one of an agent.
 
         Return ``None`` if the question with this number has been answered or is no longer open.
         """
@@ -387,7 +387,7 @@ class Episode:
         return None if decision is None or decision.id != number or settled else decision
 
     def forget_questions(self) -> None:
-        """Forget all questions of an episode that is over, so that late answers are ignored."""
+        """Remove all questions of an episode that is over, so that late answers are ignored."""
         self.asked, self.batch_questions, self.batch_answers = {}, {}, {}
 
     def _decision(
@@ -403,7 +403,7 @@ class Episode:
         return self._managed and next(iter(self.asked), "").endswith(GOAL_SUFFIX)
 
     def end_early(self, limit: str) -> None:
-        """End the episode here, truncated, because a slot has reached the limit per episode.
+        """Truncate the episode now, because a slot has reached its limit per episode.
 
         Args:
             limit: Sentence that names the slot and the limit.
@@ -416,7 +416,7 @@ class Episode:
         self._cut_off()
 
     def end_on_time(self, agent: AgentID) -> None:
-        """End the episode here, truncated, because an agent ran out of time, which decides the game.
+        """Truncate the episode now, because an agent ran out of time, and determine the game's result.
 
         Args:
             agent: The agent.
@@ -568,7 +568,7 @@ class Episode:
             total[key] += int(tokens.get(key, 0))
 
     def summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """Return the summary that each slot's policy gets at the end of the episode."""
+        """Return the summary that each slot's policy gets at the end of the episode, by slot."""
         return {
             slot: EpisodeSummary(
                 self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
@@ -578,7 +578,7 @@ class Episode:
         }
 
     def joined_summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """Return the summaries for the policies of agents that have appeared, by agent."""
+        """Return the episode summaries for policies of agents that appeared during the episode, by agent."""
         returns, seed = self.trajectory.returns, self.plan.seed
         return {
             agent: EpisodeSummary(self.index, returns.get(agent, 0.0), self.steps, seed, agent, status)

@@ -27,7 +27,7 @@ class EpisodeQueue:
         return len(self._waiting) + len(self._suspects)
 
     def add(self, plans: Iterable[EpisodePlan]) -> None:
-        """Queue episodes."""
+        """Append episodes to the queue."""
         self._waiting.extend(plans)
 
     def clear(self) -> None:

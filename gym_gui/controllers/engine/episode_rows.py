@@ -17,7 +17,7 @@ from gym_gui.services.backends import SlotInfo
 
 
 class Row(Struct, gc=False):
-    """One decision of a running episode.
+    """Row of a running episode: one agent's decision with its reward.
 
     The reward is filled in later: it is known when the agent acts again or ends. No field refers back to the
     row, so that the garbage collector need not scan the tens of thousands of rows of long episodes.
@@ -182,7 +182,7 @@ class _RowWriter:
 
 
 def _json_numbers(numbers: list[Any]) -> list[bytes]:
-    """Return each number as JSON."""
+    """Return the JSON text of each number."""
     return orjson.dumps(numbers)[1:-1].split(b",") if numbers else []
 
 

@@ -52,7 +52,7 @@ class GameClock:
         return self._asked.get(agent) is not None
 
     def ask(self, agents: Iterable[AgentID]) -> None:
-        """Start the clocks of agents that are asked, except before their first move."""
+        """Start the clocks of agents that have to act, except before their first move."""
         for agent in agents:
             self._asked[agent] = self._now() if self._running and agent in self._begun else None
         self._arm()
@@ -81,7 +81,7 @@ class GameClock:
         return True
 
     def stop(self) -> None:
-        """Stop all clocks at the end of the episode and keep the time that is left."""
+        """Stop all clocks at the end of the episode; :meth:`left_s` still returns the remaining times."""
         for agent in self._asked:
             self._left[agent] = self.left_s(agent)
         self._asked.clear()
@@ -105,7 +105,7 @@ class GameClock:
 
 
 class OnTime(NamedTuple):
-    """How a game ended in which an agent ran out of time.
+    """Result of a game in which an agent ran out of time.
 
     Attributes:
         agent: The agent that ran out of time.

@@ -92,7 +92,7 @@ class ResolvedOperator:
 
     @cached_property
     def views(self) -> Mapping[AgentID, PromptInputs]:
-        """Prompt inputs by slot, for the slots that get any in addition to their observations."""
+        """Prompt inputs by slot, for slots whose workers get more than observations."""
         wanted = {
             agent: PromptInputs.of(
                 definition.inputs.wanted, definition.with_defaults(self.assignments[agent].settings)
@@ -130,7 +130,7 @@ class ResolvedOperator:
 
     @property
     def action_words(self) -> dict[AgentID, list[str]]:
-        """Names of discrete actions that count from 0, by slot.
+        """Action names by slot, for slots with discrete actions that count from 0.
 
         A substitute name is followed by the usual name in parentheses.
         """
@@ -170,7 +170,7 @@ class ResolvedOperator:
         return assignment.worker_type if assignment else "baseline"
 
     def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> ResolvedOperator:
-        """Return the same operator with another player in one slot, checked. Start nothing.
+        """Return a copy of the operator with another, checked player in one slot; no worker is started.
 
         Raises:
             UsageError: The slot or the worker does not exist, or the player cannot play in the slot.
@@ -335,7 +335,7 @@ def resolve_operator(
     *,
     seats_of: SeatsOf | None = None,
 ) -> ResolvedOperator:
-    """Check an operator against its environment and the known workers. Start nothing.
+    """Check an operator against its environment and the known workers, without starting a worker.
 
     Args:
         config: The operator.

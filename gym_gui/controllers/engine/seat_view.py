@@ -20,7 +20,7 @@ _BETWEEN = 8
 
 
 class SeatView:
-    """Shows people only what their seats may see instead of the whole game.
+    """Limits what people see of a game with hidden information to the observations of their own seats.
 
     Args:
         people: Returns the slots that people play now.

@@ -100,7 +100,7 @@ class SessionController:
     # -- control ---------------------------------------------------------------------
 
     def add(self, plans: Iterable[EpisodePlan]) -> None:
-        """Queue episodes."""
+        """Append episodes to the session's queue."""
         self._queue.add(plans)
         self._nudge()
 
@@ -117,7 +117,7 @@ class SessionController:
         self._let_watch()
 
     def resume(self) -> None:
-        """Resume after :meth:`pause`."""
+        """Let all episodes step again after a pause."""
         self._credit_ahead = 0
         for episode in self._live.values():
             episode.credit = 0
@@ -204,12 +204,12 @@ class SessionController:
         return episode is not None and (not self._gate.paused or episode.credit > 0)
 
     def watch(self, spectator: Spectator | None, make_drawn: Callable[[], Environment] | None = None) -> None:
-        """Replace the spectator; ``None`` ends the watching.
+        """Replace the object that shows an episode to a listener.
 
         Episodes in flight are shown without a picture; the next episode that begins has a picture.
 
         Args:
-            spectator: The new spectator.
+            spectator: The new object; ``None`` ends the watching.
             make_drawn: Makes an environment that can be rendered.
         """
         if self._spectator is not None:
@@ -223,7 +223,7 @@ class SessionController:
                 spectator.opened(self._live[index])
 
     def is_drawn(self, environment: Environment) -> bool:
-        """Return whether an environment was made for rendering; see :meth:`watch`."""
+        """Return whether an environment instance was made for rendering; see :meth:`watch`."""
         return self._environments.is_drawn(environment)
 
     def _let_watch(self) -> None:
@@ -247,7 +247,7 @@ class SessionController:
             episode.unfold()
 
     def stop(self, *, record: bool = False) -> None:
-        """End the session now.
+        """End the session with all its episodes now.
 
         Args:
             record: Record unfinished episodes as ``aborted``; otherwise they leave no trace.
@@ -306,7 +306,7 @@ class SessionController:
     # -- the loop --------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Play until all episodes are over and :meth:`close` was called, or until :meth:`stop`."""
+        """Play episodes until :meth:`close` was called and all are over, or until :meth:`stop` is called."""
         yielded = time.monotonic()
         self._choose_how_to_ask()
         try:
@@ -468,7 +468,7 @@ class SessionController:
         return self._unasked if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
-        """Return the rounds to play before any policy is asked, if moves were taken back."""
+        """Return the rounds of actions to replay before policies are queried, if moves were taken back."""
         if plan.opening is None:
             return ()
         if self._last is None or self._last[:2] != (plan.opening.episode, plan.seed):
@@ -523,7 +523,7 @@ class SessionController:
                     ready.append(episode)
 
     def _in_time(self, episode: Episode, game_clock: GameClock, answer: Answer) -> bool:
-        """Stop the clock of an agent that has answered.
+        """Stop the game clock of an agent that has answered.
 
         Return ``False`` if the agent was late and the game is over.
         """
@@ -540,7 +540,7 @@ class SessionController:
         return True
 
     def _move(self, ready: list[Episode]) -> None:
-        """Take the next step of episodes with complete answers.
+        """Step the environments of episodes with complete answers.
 
         Environments in other processes step in parallel.
         """
@@ -576,7 +576,7 @@ class SessionController:
                 self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
-        """End an episode in which an agent cannot go on: as failed, as unplayed, or truncated."""
+        """End an episode in which an agent cannot continue: as failed, as unplayed, or truncated."""
         status, reason = how_refused(episode)
         if status is not EpisodeStatus.COMPLETED:
             self._finish(episode, status, reason)
@@ -641,7 +641,7 @@ class SessionController:
         self._on_event(finished)
 
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
-        """Release an episode's policies and environment, and forget its open questions."""
+        """Release an episode's policies and environment, and remove its open questions."""
         del self._live[episode.index]
         if episode.game_clock is not None:
             episode.game_clock.stop()

@@ -76,7 +76,7 @@ class EpisodeFinished(Struct, frozen=True):
 
 
 class StepsTaken(Struct, frozen=True):
-    """Event with the number of environment steps that the session has taken so far."""
+    """Event with the total number of environment steps that a session has taken."""
 
     total: int
 
@@ -113,7 +113,7 @@ class Thought(Struct, frozen=True):
 
 
 class LogLine(Struct, frozen=True):
-    """Event with a line for the log; levels are those of :mod:`logging`."""
+    """Event with a line for the log; ``level`` is a level of :mod:`logging`."""
 
     level: int
     logger: str
@@ -176,7 +176,7 @@ class StateChanged(Struct, frozen=True):
 
 
 class StepTaken(Struct, frozen=True):
-    """Event: a requested step has been taken."""
+    """Event: a requested environment step has been taken."""
 
 
 class EpisodePlayed(Struct, frozen=True):

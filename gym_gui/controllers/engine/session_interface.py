@@ -57,7 +57,7 @@ class Session(Protocol):
         ...
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
-        """Queue episodes."""
+        """Append episodes to the session's queue."""
         ...
 
     def pause(self) -> None:
@@ -65,15 +65,15 @@ class Session(Protocol):
         ...
 
     def resume(self) -> None:
-        """Resume after :meth:`pause`."""
+        """Let all episodes step again after a pause."""
         ...
 
     def step(self) -> None:
-        """Take one environment step in every episode while paused."""
+        """Take one environment step in every episode while the session is paused."""
         ...
 
     def step_agent(self) -> None:
-        """Let one agent act while paused; if all agents act at once, all of them act."""
+        """Let one agent act while the session is paused; in simultaneous games, let all agents act."""
         ...
 
     def pace(self, steps_per_s: float | None) -> None:
@@ -88,21 +88,21 @@ class Session(Protocol):
         ...
 
     def abort(self) -> None:
-        """End every episode, recorded as ``aborted``, and forget queued episodes.
+        """End every episode, recorded as ``aborted``, and remove queued episodes.
 
         The session stays ready to play.
         """
         ...
 
     async def settled(self) -> None:
-        """Wait until the session has done all earlier requests and has sent their events.
+        """Wait until the session has carried out all earlier requests and has sent their events.
 
         If the session has ended, return at once.
         """
         ...
 
     def watch(self, live: LiveSettings | None) -> None:
-        """Show episodes from now on, in a session that was started without ``live``.
+        """Send views of episodes from now on, in a session that was started without live view.
 
         The record stays the same, and people are not asked. Episodes in flight are shown without a picture,
         but with their board if they have one. The next episode has a picture.
@@ -116,7 +116,7 @@ class Session(Protocol):
         ...
 
     def answer(self, question_id: int, action: Any) -> None:
-        """Answer a question to a person.
+        """Send a person's answer to a question of the session.
 
         After an answer that cannot be played, the session asks again, with the reason. An answer for which
         the session no longer waits is dropped.
@@ -128,7 +128,7 @@ class Session(Protocol):
         ...
 
     def noted(self, number: int) -> None:
-        """Confirm that an announced request is on record, so that the session sends the request.
+        """Confirm that an announced paid request is on record, so that the session sends the request.
 
         Args:
             number: From the :class:`~gym_gui.controllers.engine.session_events.RequestAnnounced`.
@@ -176,7 +176,7 @@ class Session(Protocol):
         ...
 
     async def close(self, *, in_haste: bool = False) -> None:
-        """End the session and everything it started. Unfinished episodes leave no trace.
+        """End the session and its workers. Unfinished episodes are not recorded.
 
         Args:
             in_haste: End within two seconds, whatever the workers are doing.
@@ -188,7 +188,7 @@ Render: TypeAlias = Literal["rgb_array", "ansi", "none"]
 
 
 class LiveSettings(Struct, frozen=True):
-    """How a session is watched.
+    """Settings of the live view of a session.
 
     Attributes:
         fps: Largest number of views per second while the session runs freely.
@@ -215,14 +215,14 @@ class LiveSettings(Struct, frozen=True):
 
 
 class SessionSettings(Struct, frozen=True):
-    """How a session plays.
+    """Settings with which a session plays.
 
     Attributes:
         concurrency: Episodes in flight; 1 if a person plays.
         max_steps: Environment steps after which an episode is truncated.
         observations: Write observations into the rows.
-        live: How the session is watched; ``None`` if it is not watched. Then no person is asked either: a
-            person's slot without a script does not answer.
+        live: Settings of the live view; ``None`` if the session is not watched. Then people are not asked
+            either: a person's slot without a script does not answer.
     """
 
     concurrency: int

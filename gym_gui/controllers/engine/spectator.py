@@ -75,7 +75,7 @@ class Spectator:
     # -- called by the engine ----------------------------------------------------------------
 
     def on_pace(self, gate: StepGate) -> None:
-        """Adapt to a session that was paused, resumed, or given a pace."""
+        """Adapt the frequency of views to a session that was paused, resumed, or given a pace."""
         self._every = gate.is_slower_than(self._settings.fps)
         if self._every and self._stale:
             self._look()
@@ -106,7 +106,7 @@ class Spectator:
         self._shown = None
 
     def over(self, episode: Episode, status: EpisodeStatus, error: str) -> None:
-        """Show the end of an episode whose environment still exists, then show the next episode."""
+        """Show the end of an episode before its environment is released, then show the next episode."""
         self._live.pop(episode.index, None)
         if episode is not self._shown:
             return
@@ -215,7 +215,7 @@ class Spectator:
         self._next = max(began + self._interval, now + (now - began))
 
     def _draw(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> int:
-        """Send a picture and return its number; 0 if there is none."""
+        """Send a picture of the episode and return the picture's number; 0 if there is no picture."""
         if self._mode != "rgb_array" or not self._is_drawn(episode.environment):
             return 0
         if not seen_from:
@@ -392,7 +392,7 @@ def _word(info: SlotInfo, index: int, number: int) -> str:
 
 
 def _action_text(action: Any) -> str:
-    """Return an action that has no name as short text."""
+    """Return short text for an action that has no name, with rounded numbers."""
     text = str(_rounded(to_plain(action)))
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 

@@ -37,7 +37,7 @@ class StepGate:
         self._changed()
 
     def resume(self) -> None:
-        """Resume after :meth:`pause`."""
+        """Let episodes step again after a pause."""
         self.paused = False
         self._changed()
 
@@ -47,7 +47,7 @@ class StepGate:
         self._changed()
 
     def is_slower_than(self, rate: float) -> bool:
-        """Return whether steps come so slowly that all can be shown at ``rate`` views per second."""
+        """Return whether steps are so slow that all of them can be shown at ``rate`` views per second."""
         return self.paused or (self._interval is not None and self._interval * rate >= 0.999)
 
     @property
@@ -74,7 +74,7 @@ class StepGate:
         return False
 
     def released(self) -> list[Episode]:
-        """Return the held episodes that may step now, and hold them no longer."""
+        """Remove from the gate and return the held episodes that may step now."""
         now = asyncio.get_running_loop().time()
         going = [episode for episode in self._held.values() if self._may_go(episode, now)]
         for episode in going:
@@ -106,7 +106,7 @@ class StepGate:
         self._wake()
 
     def _arm(self) -> None:
-        """Set the timer for the held episode that is due first."""
+        """Set the timer for the next step of the held episode that is due first."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

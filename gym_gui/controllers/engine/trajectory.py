@@ -70,7 +70,7 @@ class Trajectory:
         latency_ms: float,
         extras: Mapping[str, Any] | None,
     ) -> None:
-        """Add the row of an agent's action, whose reward comes later.
+        """Add the row of an agent's action, whose reward is added later.
 
         Args:
             step: Environment step, from 0.
@@ -93,7 +93,7 @@ class Trajectory:
             self._unreported[agent] = row
 
     def add_alone(self, row: Row, seen: tuple[Any, Parts]) -> None:
-        """Add the row of the only agent's action, whose reward is known.
+        """Add the row of an action in a single-agent environment, with its reward.
 
         Args:
             row: The row without the observation.
@@ -224,7 +224,7 @@ class Trajectory:
         return self._last.get(agent)
 
     def outcomes(self, asked: Mapping[AgentID, Decision]) -> Iterator[StepOutcome]:
-        """Yield the results of earlier actions of agents that act again, which completes the results.
+        """Yield the results of the previous actions of agents that act again.
 
         Args:
             asked: The agents' new questions.

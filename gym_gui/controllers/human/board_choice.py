@@ -132,7 +132,7 @@ class BoardChoice:
         return self._meant(meant) if meant else Refused(self._why_not(square))
 
     def own(self, square: Square) -> bool:
-        """Return whether a click selects the piece on this square.
+        """Return whether a click on a square selects the piece there.
 
         A click on a piece that the selected piece can capture plays the capture instead.
         """
@@ -140,7 +140,7 @@ class BoardChoice:
         return self.interactive and square in self.sources() and not taken
 
     def choosable(self, square: Square) -> bool:
-        """Return whether a click on this square selects a piece or plays a move now."""
+        """Return whether a click on a square now selects a piece or plays a move."""
         if not self.interactive:
             return False
         meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))

@@ -79,7 +79,7 @@ async def start_worker(
 
 
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
-    """Return the slots grouped by worker process.
+    """Return groups of slots; the slots of each group share one worker process.
 
     Slots of a link group share a process; every other slot has its own. With ``isolation: worker``, slots of
     one team with the same worker, machine and GPU share a process, too, unless a person plays them. Opponents

@@ -173,7 +173,7 @@ def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
 
 
 def _is_not_loaded_here(player: WorkerAssignment) -> bool:
-    """Return whether a slot is played on another machine, or its settings refer to secrets."""
+    """Return whether a player runs on another machine, or its settings refer to secrets."""
     return "address" in player.settings or any(references(player.settings))
 
 

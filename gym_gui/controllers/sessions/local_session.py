@@ -168,7 +168,7 @@ class LocalSession:
         return spectator
 
     def _people(self) -> frozenset[AgentID]:
-        """Return the slots that people play at present."""
+        """Return the slots that people play now; slots played by a person's script do not count."""
         return frozenset(
             slot
             for slot, player in self._resolved.assignments.items()

@@ -49,7 +49,7 @@ _LEAST: Final = Amount(1, 1e-12)
 
 @dataclass
 class Holder:
-    """A shard on a host, or one attempt of the shard, that holds a budget lease.
+    """Holder of a budget lease: a shard on a host, or one attempt to play the shard.
 
     Attributes:
         granted: Largest amount that the holder may spend; after its end, the amount that it has spent.
@@ -83,7 +83,7 @@ class Holder:
 
 
 class BudgetLeases:
-    """Decides how much of a run's budgets each shard may spend.
+    """Ledger that decides how much of a run's budgets each shard may spend.
 
     Args:
         folder: Folder of the submission.
@@ -176,8 +176,7 @@ class BudgetLeases:
     # -- leases for shards ------------------------------------------------------------
 
     def share_out(self, *, more_to_come: bool) -> None:
-        """Grant the remaining budgets to the shards that need them, earliest seeds first, and save the
-        ledger.
+        """Grant remaining budgets to shards that need them, earliest seeds first, and save the ledger.
 
         Args:
             more_to_come: Whether lost shards will be begun again and may return some of their amounts.
@@ -290,7 +289,7 @@ class BudgetLeases:
     # -- the file --------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the ledger to disk, whole or not at all.
+        """Write the ledger to disk atomically.
 
         Raises:
             UsageError: The file cannot be written.

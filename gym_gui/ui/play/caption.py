@@ -68,7 +68,7 @@ class Caption(QObject):
         people_input.mouse.caught_changed.connect(self._show_prompt)
 
     def begin(self, task: str) -> None:
-        """Clear the stage and show that an environment is starting.
+        """Clear the picture of the game and show that an environment is starting.
 
         Args:
           task: Id of the environment.
