@@ -1,4 +1,4 @@
-"""Resolves slots named by patterns: which slot plays each agent, or each kind of agents that appear later."""
+"""Finds the slot that plays each agent, for slots that are named by patterns such as ``type0_*``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gym_gui.services.backends import SlotInfo
 _T = TypeVar("_T")
 _SEEDS: Final = (0, 1, 2)
 _STEPS: Final = 200
-"""Steps of random play per episode in which agents of the patterns are searched for."""
+"""Largest number of random steps per episode in the search for agents that appear during play."""
 
 
 def spelled_out(players: Mapping[AgentID, _T], agents: Iterable[AgentID]) -> dict[AgentID, _T]:
-    """Return the player of each named agent, with patterns replaced by the agents that match them.
+    """Return the player of each agent, with slot patterns replaced by the agents that match them.
 
-    Agents that have a slot of their own keep its player.
+    An agent that has a slot of its own gets the player of that slot.
     """
     named = {slot: player for slot, player in players.items() if not is_pattern(slot)}
     patterns = [slot for slot in players if is_pattern(slot)]
@@ -36,10 +36,10 @@ def spelled_out(players: Mapping[AgentID, _T], agents: Iterable[AgentID]) -> dic
 
 
 def kinds_of_agents(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """Return one slot for each kind of agents that an environment does not name beforehand.
+    """Return one slot per kind of agent, for an environment that does not list all agents before play.
 
-    Kinds are told apart by their names: ``type0_*`` is one kind. Three episodes are played at random, so
-    that agents which appear later are found too. The first agent of a kind defines the kind's spaces.
+    Agents whose names match one pattern, such as ``type0_*``, are of one kind. Three episodes with random
+    actions reveal agents that appear during play. The first agent of a kind defines the kind's spaces.
     """
     adapter = environment.adapter
     found: dict[AgentID, SlotInfo] = {}
@@ -53,11 +53,11 @@ def kinds_of_agents(environment: Environment) -> dict[AgentID, SlotInfo]:
 
 
 def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dict[AgentID, SlotInfo]:
-    """Return the slots of an operator whose environment does not name its agents beforehand.
+    """Return the slots of an operator whose environment does not list all agents before play.
 
     Args:
-        environment: Played at random for a few episodes if a pattern matches none of its first agents.
-        named: The operator's slots: names and patterns.
+        environment: Plays a few episodes of random actions if a pattern matches none of its first agents.
+        named: The operator's slots: agent names and patterns of agent names.
 
     Raises:
         ExperimentError: An agent has no slot, or no agent of a slot has appeared.
@@ -83,12 +83,12 @@ def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dic
 def found_by_patterns(
     environment: Environment, slots: Mapping[AgentID, SlotInfo], wanted: Sequence[AgentID]
 ) -> dict[AgentID, SlotInfo]:
-    """Return the spaces of each slot, read from the first agent found that belongs to the slot.
+    """Return spaces and action names of each slot, read from the first agent that matches the slot.
 
     Args:
-        environment: Played at random for a few episodes if a pattern matches none of ``slots``.
+        environment: Plays a few episodes of random actions if a pattern matches none of ``slots``.
         slots: Slots of the agents that are present at first.
-        wanted: Names and patterns. A pattern for which no agent appears is left out of the result.
+        wanted: Agent names and patterns. The result omits patterns for which no agent appears.
     """
     found: dict[AgentID, SlotInfo] = {}
     for slot in wanted:
@@ -100,6 +100,7 @@ def found_by_patterns(
 
 
 def _appeared(environment: Environment, slot: AgentID, wanted: Iterable[AgentID]) -> SlotInfo | None:
+    """Return spaces and action names of the first agent in random play that matches ``slot``, or ``None``."""
     adapter, named = environment.adapter, list(wanted)
     for seed in _SEEDS:
         for _ in Walk(adapter, seed).steps(_STEPS):

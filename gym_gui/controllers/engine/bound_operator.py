@@ -1,4 +1,4 @@
-"""Operators that are ready to play: the slots of the environment, and the policy behind each slot."""
+"""Operators that are ready to play: the slots of the environment and the policy of each slot."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Seating = Mapping[AgentID, AgentID]
 
 @dataclass(frozen=True)
 class Player:
-    """The player of a slot, as the record names it.
+    """Worker and policy of a slot, as named in the run's records.
 
     Attributes:
         worker_id: The worker, or ``"in_process"``.
@@ -41,31 +41,31 @@ class Player:
 
     @classmethod
     def of(cls, binding: AgentPolicyBinding) -> Player:
-        """Return the player that a binding names."""
+        """Return the worker and policy that a slot's binding names."""
         return cls(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
 
     def record(self) -> dict[str, str]:
-        """Return worker, type and policy under their names in the record."""
+        """Return worker id, worker type and policy name, keyed by their field names in the record."""
         return {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
 
     def seated(self, slot: AgentID) -> AgentRecord:
-        """Return the entry of ``episodes.jsonl`` that says who played a seat."""
+        """Return the entry of ``episodes.jsonl`` with the worker and policy that played a seat."""
         return AgentRecord(self.worker_id, self.worker_type, self.policy, slot)
 
 
 @dataclass
 class BoundOperator:
-    """All that a session needs to play an operator's episodes.
+    """Environment, policies and rules with which a session plays an operator's episodes.
 
     Attributes:
         operator_id: The operator.
         make_environment: Makes an instance of the environment. Many instances may be stepped in turn.
-        slots: Spaces of every agent.
-        seatings: The seatings: which slot plays which agent.
+        slots: Spaces and action names by slot.
+        seatings: Seatings of the operator, each a mapping from agent to slot.
         policies: The policies of all slots.
         players: The player of each slot, for the record.
-        rules: How an unusable answer of a slot is handled. Without a rule, the episode fails.
-        views: Prompt inputs that slots get in addition to their observations. Other slots get none.
+        rules: How an unusable answer is handled, by slot. Without a rule, the episode fails.
+        views: Prompt inputs by slot, for slots that get more than their observations.
         one_world: Whether all instances share one simulation, so that one episode is played at a time.
     """
 
@@ -81,12 +81,12 @@ class BoundOperator:
 
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """Return the slot of each agent that an environment names."""
+    """Return spaces and action names of each possible agent of an environment, by agent."""
     return {agent: read_slot(environment, agent) for agent in environment.adapter.possible_agents}
 
 
 def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """Return the slots for a recording: one per agent, or one for all agents if agents may appear later."""
+    """Return the slots for a recording: one per agent, or one for all agents if agents may appear in play."""
     slots = read_slots(environment)
     if not environment.adapter.is_open_ended:
         return slots
@@ -95,7 +95,7 @@ def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
 
 
 def read_slot(environment: Environment, agent: AgentID) -> SlotInfo:
-    """Return the slot of one agent."""
+    """Return the slot information of one agent: spaces, action names, no-op and available prompt inputs."""
     adapter = environment.adapter
     return SlotInfo(
         agent,
@@ -112,7 +112,7 @@ def read_slot(environment: Environment, agent: AgentID) -> SlotInfo:
 
 
 def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
-    """Return the names of what an agent can be shown in addition to its observation."""
+    """Return the names of the inputs and features that are available for prompts of an agent."""
     offers = ["legal_actions", "messages"]
     if environment.describer(agent).can_say(agent):
         offers.append("text")
@@ -134,7 +134,7 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
 
 
 def _is_one_control(action_space: Any) -> bool:
-    """Return whether an action is a single number or one choice from a list."""
+    """Return whether an action of the space is a single number or one choice from a list."""
     space = to_space(action_space)
     return space.kind == "Discrete" or (space.kind == "Box" and math.prod(space.shape) == 1)
 
@@ -142,7 +142,7 @@ def _is_one_control(action_space: Any) -> bool:
 def seatings(
     teams: Mapping[str, Sequence[AgentID]], slots: Mapping[AgentID, SlotInfo], *, swap: bool
 ) -> list[Seating]:
-    """Return the seatings: as configured or, with ``swap``, one for each rotation of the teams.
+    """Return one seating as configured or, with ``swap``, one seating for each rotation of the teams.
 
     If all agents are in one team, the agents rotate instead of the teams.
 
@@ -192,7 +192,7 @@ def _check_same(a: SlotInfo, b: SlotInfo) -> None:
 def noop_of(slot: SlotInfo, mask: Any) -> Any:
     """Return the slot's no-op, or the lowest legal action if the no-op is illegal.
 
-    If no no-op is named, the action of zeros takes its place.
+    If the environment names no no-op, the action of zeros is used instead.
 
     Raises:
         SpaceError: The action space is the environment's own and has no no-op.
@@ -208,7 +208,7 @@ def noop_of(slot: SlotInfo, mask: Any) -> Any:
 
 
 def nothing_to_do(slot: SlotInfo, assignment: WorkerAssignment, env_id: str) -> str:
-    """Return a warning if a slot may have to do nothing, but its environment has no no-op; else ``""``.
+    """Return a warning if a slot may need a no-op that its environment does not have; else ``""``.
 
     The warning names the slot and the action that is played instead.
     """

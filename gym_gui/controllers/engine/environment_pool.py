@@ -1,4 +1,4 @@
-"""Keeps a session's environment instances between episodes, and the instance that a viewer watches."""
+"""Pool of a session's environment instances, which later episodes reuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gym_gui.envs import Environment
 
 
 class EnvironmentPool:
-    """Pool of environment instances: makes one if none is free, and takes it back after the episode.
+    """Pool of environment instances: makes an instance if none is free, and reuses it after its episode.
 
     While a viewer watches, one episode at a time plays in an instance that can be rendered. An episode that
     has already begun stays in its instance.
@@ -26,17 +26,17 @@ class EnvironmentPool:
         self._drawn_idle: list[Environment] = []
 
     def draw_with(self, make: Callable[[], Environment] | None) -> None:
-        """Have the next episode play in an instance made by ``make``; ``None``: the viewer is gone."""
+        """Set the function that makes instances for watched episodes; ``None`` ends the watching."""
         self._make_drawn = make
         if make is None:
             self._close(self._drawn_idle)
 
     def is_drawn(self, environment: Environment) -> bool:
-        """Return whether an instance was made for rendering."""
+        """Return whether an environment instance was made for rendering."""
         return any(each is environment for each in self._drawn)
 
     def take(self) -> Environment:
-        """Return an instance for the next episode.
+        """Return a free or new environment instance for the next episode.
 
         Raises:
             MosaicError: The instance cannot be made.
@@ -53,7 +53,7 @@ class EnvironmentPool:
         return self._drawn_idle.pop()
 
     def give_back(self, environment: Environment, *, fit: bool) -> None:
-        """Take back the instance of an episode that is over.
+        """Return the environment instance of a finished episode to the pool, or close the instance.
 
         Args:
             environment: The instance.
@@ -71,7 +71,7 @@ class EnvironmentPool:
             environment.close()
 
     def close(self) -> None:
-        """Close the free instances."""
+        """Close the environment instances that no episode uses."""
         self._close(self._idle)
         self._close(self._drawn_idle)
 

@@ -1,4 +1,4 @@
-"""Describes what resolving an operator needs to know about its environment: the slots and the teams."""
+"""Slots and teams of an environment, against which an operator's configuration is checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.services.backends import SlotInfo
 
 @dataclass(frozen=True)
 class EnvironmentSeats:
-    """The slots and teams of an environment.
+    """Slots, teams and seat names of an environment.
 
     Attributes:
         env_id: Canonical id of the environment.
@@ -42,10 +42,10 @@ not installed, not allowed or cannot be made, or if no agent of a slot appears."
 
 
 def slots_in(environment: Environment, named: Iterable[AgentID] = ()) -> dict[AgentID, SlotInfo]:
-    """Return the slots of an environment.
+    """Return spaces and action names of an environment's agents, by slot.
 
     Args:
-        environment: Played at random for a few episodes if its agents cannot be named beforehand.
+        environment: Plays a few episodes of random actions if its agents cannot be named beforehand.
         named: Slots of the operator (names and patterns) for such an environment. If empty, each kind of
             its agents becomes one slot.
 
@@ -59,5 +59,5 @@ def slots_in(environment: Environment, named: Iterable[AgentID] = ()) -> dict[Ag
 
 
 def of_operator(config: OperatorConfig, error: UsageError) -> ExperimentError:
-    """Return an error about the slots of an operator as one that names the operator."""
+    """Return an error about an operator's slots with the operator's id added to the message."""
     return ExperimentError(f"operator {config.operator_id!r}: {error.message}", fix=error.fix)

@@ -1,4 +1,4 @@
-"""Steps one episode and records what was asked, what was played and what followed."""
+"""Steps one episode and records its observations, actions and rewards."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 
 _LONGEST_REASON = 500
-"""Largest number of characters kept of the reason why an answer could not be played."""
+"""Largest number of characters that the record keeps of the reason why an answer was refused."""
 _POLICY = ActionSource.POLICY.value
 
 
@@ -55,7 +55,7 @@ BatchAnswer = tuple[Any, float, Mapping[str, Any] | None]
 
 
 class Episode:
-    """Steps one environment through one episode and keeps the record.
+    """Steps one environment through one episode and collects the episode's record.
 
     The episode asks its agents in one of two ways. It makes a ``Decision`` object per question
     (:attr:`asked`, answered in :attr:`played`). Or, if no viewer needs these objects and agents get nothing
@@ -65,8 +65,8 @@ class Episode:
     Args:
         plan: Index, seed and seating.
         environment: Reset by :meth:`open`. Only this episode uses it while the episode runs.
-        codecs: The seats, and how observations and actions are encoded.
-        max_steps: Environment steps after which the episode is truncated, or ``None``.
+        codecs: Seats of the agents, with the encoders of their observations and actions.
+        max_steps: Environment steps after which the episode is truncated; ``None`` for no limit.
         next_id: Returns a new decision id.
         keep_observations: Write observations into the rows.
         views: Prompt inputs that slots get in addition to their observations.
@@ -127,7 +127,8 @@ class Episode:
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         here = self._two_levels is None and self._step_async is None
         self.fits_batches = here and plan.time_control is None and plan.opening is None
-        """Whether agents may be asked in batches; steps begun in another process need :attr:`played`."""
+        """Whether questions may be sent in batches; environments in other processes need ``Decision``
+        objects."""
         self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
         self._notates = environment.notates
@@ -135,23 +136,23 @@ class Episode:
         self._clock = time.perf_counter()
 
     def _not_told_rewards(self) -> frozenset[AgentID]:
-        """Return agents that read prompts and do not learn the rewards of their actions."""
+        """Return the agents whose workers read prompts and do not receive rewards."""
         told, views = self.environment.tells_rewards, self.views
         seats = self.seats.items()
         return frozenset(agent for agent, slot in seats if slot in views and not told(views[slot]))
 
     def begin_reset(self) -> None:
-        """Start the reset that :meth:`open` waits for, if the environment is in another process."""
+        """Start an asynchronous reset, which :meth:`open` completes, if the environment supports it."""
         begin = self._adapter.reset_async
         if begin is not None:
             with suppress(EnvironmentFailure):  # the reset itself reports the failure
                 begin(self.plan.seed)
 
     def open(self, opening: Sequence[Round] = (), batches: UnaskedBatches | None = None) -> bool:
-        """Reset the environment and ask the first agents.
+        """Reset the environment and query the agents that act first.
 
         Args:
-            opening: Rounds that are played before any agent is asked. No policy hears of them.
+            opening: Rounds that are played before any agent is asked. Policies do not receive them.
             batches: Collects the questions; with ``None``, questions become ``Decision`` objects
                 (:attr:`asked`).
 
@@ -175,11 +176,11 @@ class Episode:
         return going
 
     def accept(self, answer: Answer, source: str) -> None:
-        """Take an agent's action for the next step.
+        """Store an agent's answer, whose action is played in the next step.
 
         Args:
             answer: The answer, whose decision names the agent.
-            source: Who chose the action (:class:`~gym_gui.core.enums.ActionSource`).
+            source: Origin of the action (:class:`~gym_gui.core.enums.ActionSource`).
         """
         decision = answer.decision
         if self._notates and answer.extras is not None and not answer.extras.keys().isdisjoint(WORDED):
@@ -195,18 +196,18 @@ class Episode:
         self.played[decision.agent_id] = (decision, answer, action, source)
 
     def ask_again(self, decision: Decision, reason: str) -> Decision:
-        """Ask the same question once more, with the reason why its answer was refused."""
+        """Repeat a question to an agent, with the reason why the agent's answer was refused."""
         again = replace(decision, id=self._next_id(), attempt=decision.attempt + 1, reason=reason)
         self.asked[decision.agent_id] = again
         return again
 
     def undecided(self, slot: AgentID) -> list[Decision]:
-        """Return the questions to a slot that have no answer yet."""
+        """Return the open questions of a slot, as ``Decision`` objects."""
         settled = self.played.keys() | self.refused.keys()
         return [d for agent, d in self.asked.items() if d.slot == slot and agent not in settled]
 
     def ask_another(self, decision: Decision) -> Decision:
-        """Ask the slot's new player the same question; an answer of the old player is ignored."""
+        """Repeat a question for the slot's new player; an answer of the former player is ignored."""
         if decision.shown is not None:
             self._said.setdefault(decision.agent_id, [])[:0] = decision.shown.messages
         again = self._shown(replace(decision, id=self._next_id(), attempt=0, reason="", shown=None))
@@ -215,7 +216,7 @@ class Episode:
         return again
 
     def note_rebinding(self, slot: AgentID, player: Player, not_asked: Collection[AgentID] = ()) -> None:
-        """Record that ``player`` decides for a slot from its next decision on.
+        """Record that a slot has another player from its next decision on.
 
         A decision that the former player was already asked for stays with that player.
 
@@ -252,21 +253,21 @@ class Episode:
         return str(player.policy)
 
     def begin_step(self) -> None:
-        """Start the step that :meth:`advance` waits for, if the environment is in another process."""
+        """Start an asynchronous step, which :meth:`advance` completes, if the environment supports it."""
         begin = self._step_async
         if begin is not None and not self.refused:
             with suppress(EnvironmentFailure):  # the step itself reports the failure
                 begin({agent: self.played[agent][2] for agent in self.asked})
 
     def advance(self, batches: UnaskedBatches | None = None) -> bool:
-        """Take the step with the answers of all agents that were asked, and ask again.
+        """Step the environment with the actions of all queried agents, and query the agents that act next.
 
         Args:
             batches: Collects the questions; with ``None``, questions become ``Decision`` objects
                 (:attr:`asked`).
 
         Returns:
-            Whether any agent is asked; if none is, the episode is over.
+            Whether any agent is queried; if no agent is, the episode is over.
 
         Raises:
             EpisodeError: The environment failed.
@@ -278,7 +279,7 @@ class Episode:
         return self._advance_alone(self._step_alone, batches)
 
     def _played(self) -> StepResult:
-        """Take the step with the answers in :attr:`played`."""
+        """Step the environment with the actions in :attr:`played`, and record them."""
         # In the order of asking: answers come in any order, and neither the environment
         # nor the record may depend on that.
         step, played, asked, trajectory = self.steps, self.played, self.asked, self.trajectory
@@ -295,7 +296,7 @@ class Episode:
         return result
 
     def _chosen(self) -> StepResult:
-        """Take the step with the answers in :attr:`batch_answers`."""
+        """Step the environment with the actions in :attr:`batch_answers`, and record them."""
         step, answers, trajectory = self.steps, self.batch_answers, self.trajectory
         result = self._step({agent: answers[agent][0] for agent in self.batch_questions})
         for agent, (_, observation, encoded, _) in self.batch_questions.items():
@@ -305,7 +306,7 @@ class Episode:
         return result
 
     def _go_on(self, result: StepResult, batches: UnaskedBatches | None) -> bool:
-        """Record the results of a step and ask again; return whether any agent is asked."""
+        """Record a step's rewards and query the agents that act next; return whether any agent is queried."""
         trajectory = self.trajectory
         trajectory.pay(result.rewards)
         if self._two_levels is not None:
@@ -317,7 +318,7 @@ class Episode:
         if True in result.truncated.values():
             trajectory.truncate(result.truncated)
             trajectory.keep_final(result.observations)
-        # While managers choose, the environment stands still: their choice is no step of the environment.
+        # A choice of managers is no environment step.
         if not self.choosing:
             self.steps += 1
         self.played, self.asked = {}, {}
@@ -334,7 +335,7 @@ class Episode:
     def _advance_alone(
         self, step: Callable[[Any], tuple[Any, float, bool, bool]], batches: UnaskedBatches | None
     ) -> bool:
-        """Do the work of :meth:`advance` for the only agent, which was asked in a batch."""
+        """Step a single-agent environment whose agent was queried in a batch; see :meth:`advance`."""
         agent, (_, observation, encoded, _) = self.batch_questions.popitem()
         action, latency_ms, extras = self.batch_answers.pop(agent)
         after, reward, terminated, truncated = step(action)
@@ -356,12 +357,12 @@ class Episode:
 
     @property
     def pending(self) -> list[Decision]:
-        """Questions that were asked as ``Decision`` objects in this round."""
+        """Questions of the current step that were asked as ``Decision`` objects."""
         return list(self.asked.values())
 
     @property
     def is_answered(self) -> bool:
-        """Whether all agents that were asked by ``Decision`` objects have answered or were refused."""
+        """Whether each question asked as a ``Decision`` object has an answer or a final failure."""
         return len(self.played) + len(self.refused) == len(self.asked)
 
     # -- questions of batches ----------------------------------------------------------
@@ -376,14 +377,17 @@ class Episode:
         self.batch_questions, self.batch_answers = {}, {}
 
     def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
-        """Unfold the episode and return a question; ``None`` if it is answered or no longer asked."""
+        """Turn batch questions into ``Decision`` objects and return the open one of an agent.
+
+        Return ``None`` if the question with this number has been answered or is no longer open.
+        """
         self.unfold()
         decision = self.asked.get(agent)
         settled = agent in self.played or agent in self.refused
         return None if decision is None or decision.id != number or settled else decision
 
     def forget_questions(self) -> None:
-        """Forget all questions of an episode that is over, so that late answers are ignored."""
+        """Remove all questions of an episode that is over, so that late answers are ignored."""
         self.asked, self.batch_questions, self.batch_answers = {}, {}, {}
 
     def _decision(
@@ -395,11 +399,11 @@ class Episode:
 
     @property
     def choosing(self) -> bool:
-        """Whether managers are being asked; while they choose, the environment stands still."""
+        """Whether managers are being queried; while they choose, the environment takes no step."""
         return self._managed and next(iter(self.asked), "").endswith(GOAL_SUFFIX)
 
     def end_early(self, limit: str) -> None:
-        """End the episode here, truncated, because a slot has reached the limit per episode.
+        """Truncate the episode now, because a slot has reached its limit per episode.
 
         Args:
             limit: Sentence that names the slot and the limit.
@@ -412,7 +416,7 @@ class Episode:
         self._cut_off()
 
     def end_on_time(self, agent: AgentID) -> None:
-        """End the episode here, truncated, because an agent ran out of time, which decides the game.
+        """Truncate the episode now, because an agent ran out of time, and determine the game's result.
 
         Args:
             agent: The agent.
@@ -435,7 +439,7 @@ class Episode:
             self._tell_team(agent, extras["said"])
 
     def _cut_off(self) -> None:
-        """Truncate the episode for all agents and pay the rewards that are still owed."""
+        """Truncate the episode for all agents, and record rewards that the adapter has not delivered yet."""
         trajectory = self.trajectory
         trajectory.pay(self._adapter.owed())
         if self._two_levels is not None:
@@ -457,7 +461,7 @@ class Episode:
             return bool(current)
         joined = [self._join(agent) for agent in fresh]
         if self.on_join is not None:
-            for info in joined:  # after all new agents are seated, because each hears of the others
+            for info in joined:  # after all new agents are seated, because each briefing names the others
                 self.on_join(self, info)
         for agent in current:
             observation = observations[agent]
@@ -521,7 +525,9 @@ class Episode:
         return info
 
     def joining(self, agent: AgentID) -> Joined:
-        """Return how an agent that has appeared takes part, with its briefing if its slot reads prompts.
+        """Return the message that announces a newly appeared agent to its policy.
+
+        The message contains a briefing if the agent's slot reads prompts.
 
         Raises:
             ObservationError: The briefing cannot be made.
@@ -539,7 +545,7 @@ class Episode:
         return Joined(self.index, told)
 
     def _shown(self, decision: Decision) -> Decision:
-        """Return the question with the prompt inputs of its slot."""
+        """Return a question with the prompt inputs of its slot added."""
         view = self.views.get(decision.slot)
         if view is None:
             return decision
@@ -562,7 +568,7 @@ class Episode:
             total[key] += int(tokens.get(key, 0))
 
     def summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """Return the summary that each slot's policy gets at the end of the episode."""
+        """Return the summary that each slot's policy gets at the end of the episode, by slot."""
         return {
             slot: EpisodeSummary(
                 self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
@@ -572,7 +578,7 @@ class Episode:
         }
 
     def joined_summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """Return the summaries for the policies of agents that have appeared, by agent."""
+        """Return the episode summaries for policies of agents that appeared during the episode, by agent."""
         returns, seed = self.trajectory.returns, self.plan.seed
         return {
             agent: EpisodeSummary(self.index, returns.get(agent, 0.0), self.steps, seed, agent, status)
@@ -582,7 +588,7 @@ class Episode:
     def record(
         self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Player]
     ) -> EpisodeFinished:
-        """Return the episode as the run folder stores it."""
+        """Return the finished episode with its lines for the run folder."""
         trajectory, returns = self.trajectory, self.trajectory.returns
         words = self.environment.notation(trajectory.played) if self._notates else ()
         lines, untimed, digest = trajectory.lines(self.plan.seed, words)
@@ -639,7 +645,7 @@ class Episode:
         return self.environment.outcome(self.trajectory.returns) if on_time is None else on_time.outcome
 
     def result(self, outcome: Mapping[str, Outcome] | None) -> str:
-        """Return who won and how, in the game's own words; ``""`` if there is nothing to say.
+        """Return a sentence that says who won the game and how; ``""`` if the game has none.
 
         Args:
             outcome: Return value of :meth:`outcome`.
@@ -647,7 +653,7 @@ class Episode:
         return self.environment.result(outcome) if self.on_time is None else self.on_time.result
 
     def _how(self, outcome: Mapping[str, Outcome] | None) -> str | None:
-        """Return who won and how, in the game's own words; ``None`` if there is nothing to say.
+        """Return a sentence that says who won the game and how; ``None`` if the game has none.
 
         Raises:
             EnvironmentFailure: The environment cannot tell the result.
@@ -677,9 +683,9 @@ class Episode:
 def _with_option(
     adapter: HierarchicalAdapter, decision: Decision, action: Any, extras: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Return ``extras`` with the option: the one a manager chose, or the one a controller is following.
+    """Return an answer's extra fields with the option that a manager chose or a controller follows.
 
-    A controller's extras also get the option's first step.
+    A controller's fields also contain the step at which its option began.
     """
     if adapter.manages(decision.agent_id):
         option = adapter.options_of(decision.agent_id)[int(action)]

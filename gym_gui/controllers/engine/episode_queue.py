@@ -1,4 +1,4 @@
-"""Queues the episodes of a session that wait for their turn, also those whose worker was lost."""
+"""Queue of a session's waiting episodes, including episodes to repeat because their worker ended."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from gym_gui.core.experiment.execution import EpisodePlan
 
 
 class EpisodeQueue:
-    """Decides which episode begins next.
+    """Queue that decides which episode of a session begins next.
 
-    A worker that ends takes down all episodes that it had begun, and one of them may be the reason. These
-    episodes are played again, all at once, because most ends have other causes. An episode that is lost a
-    second time is played alone. So the one that kills the worker is found, and the others are not lost
-    with it.
+    If a worker process ends, all its running episodes are lost, and one of them may be the cause. All of
+    them are first played again in parallel, because most ends have other causes. An episode that is lost a
+    second time is played alone. So the episode that ends the worker is found, and no other is lost with it.
     """
 
     def __init__(self) -> None:
@@ -28,16 +27,16 @@ class EpisodeQueue:
         return len(self._waiting) + len(self._suspects)
 
     def add(self, plans: Iterable[EpisodePlan]) -> None:
-        """Queue episodes."""
+        """Append episodes to the queue."""
         self._waiting.extend(plans)
 
     def clear(self) -> None:
-        """Forget the episodes that wait."""
+        """Remove all episodes from the queue."""
         self._waiting.clear()
         self._suspects.clear()
 
     def take(self, live: int, room: int) -> EpisodePlan | None:
-        """Return the next episode to begin; ``None`` if none may begin now.
+        """Remove and return the next episode to begin; ``None`` if no episode may begin now.
 
         Args:
             live: Number of episodes in flight.
@@ -56,11 +55,11 @@ class EpisodeQueue:
         return plan
 
     def losses(self, index: int) -> int:
-        """Return how often an episode was lost with its worker."""
+        """Return how often an episode was lost because its worker ended."""
         return self._losses.get(index, 0)
 
     def lose(self, plan: EpisodePlan) -> bool:
-        """Note that an episode was lost with its worker.
+        """Count the loss of an episode whose worker ended, and queue the episode again if possible.
 
         Returns:
             Whether the episode is queued again: ``False`` if it was lost before and has now played alone.

@@ -17,7 +17,7 @@ from gym_gui.services.backends import SlotInfo
 
 
 class Row(Struct, gc=False):
-    """One decision of a running episode.
+    """Row of a running episode: one agent's decision with its reward.
 
     The reward is filled in later: it is known when the agent acts again or ends. No field refers back to the
     row, so that the garbage collector need not scan the tens of thousands of rows of long episodes.
@@ -26,7 +26,7 @@ class Row(Struct, gc=False):
         step: Environment step, from 0.
         agent: Agent that acted.
         action: Action that was played, in its space's own type.
-        source: Who chose the action (:class:`~gym_gui.core.enums.ActionSource`).
+        source: Origin of the action (:class:`~gym_gui.core.enums.ActionSource`).
         seen: Bytes of the observation that enter the digest.
         latency_ms: Time from the question to the answer.
         extras: Extra fields for the record.
@@ -55,7 +55,7 @@ _MOST_CACHED = 1024
 
 
 class SeatCodecs:
-    """Seats and codecs of one seating, made once for all its episodes.
+    """Slot and space encoders of each agent in one seating.
 
     Attributes:
         seats: Configured slot of each agent.
@@ -72,7 +72,7 @@ class SeatCodecs:
             self.join(agent, slot, slots[agent])
 
     def join(self, agent: AgentID, slot: AgentID, info: SlotInfo) -> None:
-        """Seat an agent.
+        """Add an agent with its slot and the encoders of its spaces.
 
         Args:
             agent: The agent.
@@ -118,9 +118,9 @@ class SeatCodecs:
 
 
 class _RowWriter:
-    """Writes rows of one episode as JSON, up to the time.
+    """Encodes the rows of one episode as JSON, without the latency field at their end.
 
-    Fields that each row has are encoded for all rows at once, which takes a third of the time of row by row.
+    Fields that each row has are encoded for all rows at once, in a third of the time of separate encoding.
 
     Args:
         rows: The rows.
@@ -182,7 +182,7 @@ class _RowWriter:
 
 
 def _json_numbers(numbers: list[Any]) -> list[bytes]:
-    """Return each number as JSON."""
+    """Return the JSON text of each number."""
     return orjson.dumps(numbers)[1:-1].split(b",") if numbers else []
 
 

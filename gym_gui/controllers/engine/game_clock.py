@@ -1,4 +1,4 @@
-"""Clocks of the sides of a game: how much time each side has left for its decisions, as in chess.
+"""Chess clocks: the time that each side of a game has left for its decisions.
 
 The clocks of asked agents run while the engine waits for their decisions. As on lichess, the first move
 of a side costs no time: its clock runs from its second move on, and gets the increment with each move
@@ -18,12 +18,12 @@ from gym_gui.envs import Environment
 
 
 class GameClock:
-    """The clocks of one episode.
+    """Clocks of all agents in one episode, with the time that each agent has left.
 
     Args:
         control: Initial time and increment of each side.
         on_out_of_time: Called with the agent whose time runs out while the agent is asked.
-        left_s: Seconds left of the agents that have moved already, if moves were taken back.
+        left_s: Seconds left, by agent, for agents that have moved before, if moves were taken back.
         now: Returns the time in seconds; by default, the time of the event loop.
     """
 
@@ -52,7 +52,7 @@ class GameClock:
         return self._asked.get(agent) is not None
 
     def ask(self, agents: Iterable[AgentID]) -> None:
-        """Start the clocks of agents that are asked, except before their first move."""
+        """Start the clocks of agents that have to act, except before their first move."""
         for agent in agents:
             self._asked[agent] = self._now() if self._running and agent in self._begun else None
         self._arm()
@@ -70,7 +70,7 @@ class GameClock:
         return in_time
 
     def run(self, running: bool) -> bool:
-        """Start or hold the clocks, and return whether that is a change."""
+        """Start or hold all clocks, and return whether their state has changed."""
         if running == self._running:
             return False
         for agent in self._asked:
@@ -81,7 +81,7 @@ class GameClock:
         return True
 
     def stop(self) -> None:
-        """Stop all clocks at the end of the episode and keep the time that is left."""
+        """Stop all clocks at the end of the episode; :meth:`left_s` still returns the remaining times."""
         for agent in self._asked:
             self._left[agent] = self.left_s(agent)
         self._asked.clear()
@@ -105,12 +105,11 @@ class GameClock:
 
 
 class OnTime(NamedTuple):
-    """How a game ended in which an agent ran out of time.
+    """Result of a game in which an agent ran out of time.
 
     Attributes:
         agent: The agent that ran out of time.
-        outcome: Outcome by team. ``None`` if the game does not have two teams: then one has lost and no team
-            has won.
+        outcome: Outcome by team. ``None`` if the game does not have two teams, because then no team wins.
         result: Who won and how, in a sentence.
     """
 

@@ -1,8 +1,8 @@
-"""The chained digest that names the first step in which two runs differ.
+"""Chained digest of an episode's rows, which shows the first step in which two runs differ.
 
 Row k of an episode has ``d_k = SHA-256(d_{k-1} | agent | observation | action | reward |
-flags)`` with ``d_{-1}`` 32 zero bytes; ``state_sha`` is the first 16 hex digits of ``d_k``,
-``trajectory_sha256`` all 64 of the last. The parts:
+flags)``, where ``d_{-1}`` is 32 zero bytes. ``state_sha`` is the first 16 hex digits of ``d_k``, and
+``trajectory_sha256`` is all 64 digits of the last row's. The components:
 
 * agent: UTF-8, then a zero byte;
 * observation and action: as on the wire, one ``bytes`` per leaf, each preceded by its
@@ -22,12 +22,12 @@ from gym_gui.core.spaces import Codec, Parts
 
 START = bytes(32)
 KEEP = 128
-"""Observations up to this many bytes are kept as they are."""
+"""Largest size in bytes of an observation that enters the digest without being hashed first."""
 
 _SIZE = struct.Struct("<I")
 _TAIL = struct.Struct("<dB")
 _new = sha256().copy
-"""Copying a hash object takes a third less time than making one."""
+"""Return a new SHA-256 object by a copy, which takes a third less time than ``sha256()``."""
 
 
 def blob_of(codec: Codec) -> Callable[[Parts], bytes]:
@@ -58,7 +58,10 @@ def link(
     terminated: bool,
     truncated: bool,
 ) -> bytes:
-    """Return the next digest; ``agent`` ends with its zero byte, ``observation`` is :func:`condensed`."""
+    """Return the digest of a row, from the previous row's digest and the row's data.
+
+    ``agent`` ends with its zero byte, and ``observation`` is a result of :func:`condensed`.
+    """
     tail = _TAIL.pack(reward, terminated | truncated << 1)
     digest = _new()
     digest.update(previous + agent + observation + action + tail)

@@ -1,4 +1,4 @@
-"""Asks the person at the session: keeps the open questions, their deadlines and the answers."""
+"""Shows a session's open questions to a person, with their deadlines, and passes the answers to workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.workers.slot import WorkerSlot
 
 @dataclass
 class _Open:
-    """A decision that a worker has left to a person.
+    """Open question to a person: a decision that a worker has passed on.
 
     Attributes:
         left_s: Seconds that the person had left when the question was last hidden, or its deadline;
@@ -39,15 +39,15 @@ class _Open:
 
 
 class QuestionDesk:
-    """Shows questions while their episode moves, and withdraws them while it does not.
+    """Shows questions to a person while their episode runs, and withdraws them while the episode is held.
 
-    The worker of a person's slot waits for an answer to each of its questions. So every question is answered
-    in the end: with the person's action, or with ``None``.
+    The worker of a person's slot waits for an answer to each of its questions. So every question is finally
+    answered, with the person's action or with ``None``.
 
     Args:
         on_event: Receives the questions.
-        is_moving: Returns whether an episode goes on as soon as its agents have chosen. Only then is a
-            person asked, and only then does the time run.
+        is_moving: Returns whether an episode steps as soon as its agents have chosen. A person is asked, and
+            the deadline runs, only in such an episode.
     """
 
     def __init__(self, on_event: OnSessionEvent, is_moving: Callable[[int], bool]) -> None:
@@ -56,14 +56,14 @@ class QuestionDesk:
         self._numbers = count(1)
 
     def ask(self, slot: WorkerSlot, decision: Decision) -> None:
-        """Take a decision that a worker leaves to a person, and show the question if its episode moves."""
+        """Store a decision that a worker leaves to a person, and show the question if its episode runs."""
         one = _Open(slot, decision, slot.deadline_s, decision.attempt, decision.reason)
         self._open.append(one)
         if self._is_moving(decision.episode):
             self._show(one)
 
     def refresh(self) -> None:
-        """Show the questions of moving episodes and withdraw the others, after a pause or a resume."""
+        """Show the questions of running episodes and withdraw those of held ones, after a pause or resume."""
         for one in list(self._open):
             if not self._is_moving(one.decision.episode):
                 self._withdraw(one)
@@ -71,7 +71,7 @@ class QuestionDesk:
                 self._show(one)
 
     def answer(self, question_id: int, action: Any) -> None:
-        """Take the person's action, as plain data, and ask again if it is not playable.
+        """Pass a person's action, as plain data, to the worker, or ask again if the action is not playable.
 
         An answer to a question that is no longer shown is dropped.
         """
@@ -97,11 +97,11 @@ class QuestionDesk:
         self._give_up(lambda one: one.decision.episode == episode)
 
     def forget_slot(self, agent: AgentID) -> None:
-        """Drop the questions of a slot for which another player decides now."""
+        """Drop the questions of a slot that has another player now."""
         self._give_up(lambda one: one.slot.agent_id == agent)
 
     def close(self) -> None:
-        """Drop all questions; nothing more is asked."""
+        """Drop all questions at the end of the session."""
         self._give_up(lambda _: True)
 
     def _give_up(self, chosen: Callable[[_Open], bool]) -> None:
@@ -109,7 +109,7 @@ class QuestionDesk:
             self._decline(one)
 
     def _decline(self, one: _Open) -> None:
-        """Answer the worker with ``None``, so that it goes on."""
+        """Drop a question and answer its worker with ``None``, so that the worker continues."""
         self._withdraw(one)
         self._open.remove(one)
         one.slot.answer_human(one.decision, None)
@@ -143,7 +143,7 @@ class QuestionDesk:
             self._on_event(QuestionWithdrawn(number))
 
     def _hide(self, one: _Open) -> None:
-        """Mark a question as not shown and stop its time."""
+        """Mark a question as not shown and stop its deadline timer."""
         one.number = 0
         if one.timer is not None:
             one.timer.cancel()

@@ -1,4 +1,4 @@
-"""Resolves an operator's configuration: checks its names and finds a fitting player for every slot."""
+"""Checks an operator's configuration and finds the worker of every slot."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from mosaic_worker.renaming import Names
 
 _USUAL = Names()
 TeamContexts = tuple[TeamContext, Mapping[AgentID, TeamContext]]
-"""Team context of a slot's own seat, and of other seats that the slot takes in some episodes, by agent."""
+"""Briefing and team of a slot's own seat, and, by agent, of other seats that it plays in some episodes."""
 
 
 @dataclass(frozen=True)
 class ResolvedOperator:
-    """A checked operator: every name in its configuration exists, and every slot has a fitting player.
+    """Operator whose configuration was checked: its names exist, and every slot has a player that fits.
 
     Attributes:
         config: Configuration of the operator.
@@ -92,7 +92,7 @@ class ResolvedOperator:
 
     @cached_property
     def views(self) -> Mapping[AgentID, PromptInputs]:
-        """Prompt inputs by slot, for the slots that get any in addition to their observations."""
+        """Prompt inputs by slot, for slots whose workers get more than observations."""
         wanted = {
             agent: PromptInputs.of(
                 definition.inputs.wanted, definition.with_defaults(self.assignments[agent].settings)
@@ -113,7 +113,7 @@ class ResolvedOperator:
 
     @cached_property
     def other_names(self) -> Mapping[AgentID, Names]:
-        """Substitute names that slots are shown instead of the usual ones, by slot."""
+        """Substitute names that replace the usual names in a slot's prompts, by slot."""
         wanted = {agent: view for agent, view in self.views.items() if view.rename != "none"}
         if not wanted:
             return {}
@@ -121,18 +121,18 @@ class ResolvedOperator:
             return {agent: environment.other_names(agent, view) for agent, view in wanted.items()}
 
     def names_for(self, agent: AgentID) -> Names:
-        """Return the substitute names that one slot is shown."""
+        """Return the substitute names in one slot's prompts; empty if the slot gets the usual names."""
         return self.other_names.get(agent, _USUAL)
 
     def told_actions(self, agent: AgentID) -> tuple[str, ...]:
-        """Return the names of a slot's discrete actions, as the slot's worker is shown them."""
+        """Return the names of a slot's discrete actions that the slot's worker receives."""
         return tuple(map(self.names_for(agent).action, self.slots[agent].action_meanings))
 
     @property
     def action_words(self) -> dict[AgentID, list[str]]:
-        """Names of discrete actions that count from 0, by slot.
+        """Action names by slot, for slots with discrete actions that count from 0.
 
-        A substitute name is followed by the usual one.
+        A substitute name is followed by the usual name in parentheses.
         """
         return {
             agent: [
@@ -170,7 +170,7 @@ class ResolvedOperator:
         return assignment.worker_type if assignment else "baseline"
 
     def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> ResolvedOperator:
-        """Return the same operator with another player in one slot, checked. Start nothing.
+        """Return a copy of the operator with another, checked player in one slot; no worker is started.
 
         Raises:
             UsageError: The slot or the worker does not exist, or the player cannot play in the slot.
@@ -190,15 +190,15 @@ class ResolvedOperator:
         )
 
     def team_context(self, agent: AgentID) -> TeamContext:
-        """Return the briefing and the company that a worker which reads prompts gets before the game.
+        """Return the briefing, team, teammates and opponents that a slot's worker gets before the game.
 
         Args:
-            agent: A slot of :attr:`views`.
+            agent: A slot whose worker reads prompts (:attr:`views`).
         """
         return self._team_contexts[agent][0]
 
     def team_contexts_elsewhere(self, agent: AgentID) -> Mapping[AgentID, TeamContext]:
-        """Return the team contexts of other agents' seats that a slot takes in some episodes, by agent."""
+        """Return briefing and team of other agents' seats that a slot plays in some episodes, by agent."""
         return self._team_contexts[agent][1]
 
     @cached_property
@@ -212,7 +212,7 @@ class ResolvedOperator:
 
     @cached_property
     def _team_contexts(self) -> Mapping[AgentID, TeamContexts]:
-        """Team contexts of the slots that read prompts, made when the first of these slots is started.
+        """Briefings and teams of the slots that read prompts, made when the first of these slots is started.
 
         One environment is made for all of them. A pattern slot gets an empty context here: each of its agents
         gets its own context when the agent appears.
@@ -237,7 +237,7 @@ class ResolvedOperator:
             environment.close()
 
     def _taken_by(self, slot: AgentID) -> list[AgentID]:
-        """Return other agents' seats that a slot takes in some seating."""
+        """Return other agents' seats that a slot plays in some seating."""
         seats = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
         return sorted(seats - {slot})
 
@@ -289,7 +289,7 @@ def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> Environ
 
 
 def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
-    """Return everything in an operator that the user has to allow if a file names it.
+    """Return everything in an operator that needs the user's permission if a file names it.
 
     Args:
         config: The operator.
@@ -309,7 +309,7 @@ def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
 
 
 def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
-    """Return the allowed subjects that a child process needs in order to play an operator.
+    """Check the user's permissions for an operator, and return those that its child process needs.
 
     Raises:
         NotAllowedError: A file names something that the user has not allowed.
@@ -321,10 +321,10 @@ def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
 
 
 def unchecked_operator(config: OperatorConfig) -> ResolvedOperator:
-    """Return an operator that holds only the configuration.
+    """Return an operator that contains its configuration only, without a check.
 
-    Its session host makes the environment and checks the operator against it. Checking here first would cost
-    time and import the environment's packages into this process.
+    The session host makes the environment and checks the operator. A check in this process would cost time
+    and import the environment's packages.
     """
     return ResolvedOperator(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
 
@@ -335,7 +335,7 @@ def resolve_operator(
     *,
     seats_of: SeatsOf | None = None,
 ) -> ResolvedOperator:
-    """Check an operator against its environment and the known workers. Start nothing.
+    """Check an operator against its environment and the known workers, without starting a worker.
 
     Args:
         config: The operator.
@@ -393,7 +393,7 @@ def resolve_operator(
 
 
 def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> OperatorConfig:
-    """Return the operator with the environment's agent names, if it uses those of older scripts."""
+    """Return the configuration with agent names of older scripts replaced by those of the environment."""
     new = aliases.numbered(config.resolved_slots(), list(slots))
     if not new:
         return config
@@ -415,9 +415,9 @@ def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> O
 def _check_player(
     where: str, agent: AgentID, assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
 ) -> Pipeline | None:
-    """Refuse a player that cannot play.
+    """Raise an error if a player cannot play in a slot.
 
-    Return the pipeline for the worker's observations, if there is one.
+    Return the pipeline that transforms the worker's observations; ``None`` if there is none.
     """
     if assignment.worker_type != definition.kind.value:
         kind = definition.kind.value

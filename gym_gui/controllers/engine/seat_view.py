@@ -1,4 +1,4 @@
-"""Shows the seat view of the person at the screen in games that hide information from seats."""
+"""Limits the display of a game with hidden information to the view of the person's own seat."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BETWEEN = 8
 
 
 class SeatView:
-    """Shows people only what their seats may see instead of the whole game.
+    """Limits what people see of a game with hidden information to the observations of their own seats.
 
     Args:
         people: Returns the slots that people play now.
@@ -52,8 +52,8 @@ class SeatView:
     def looking(self, episode: Episode) -> tuple[AgentID, ...]:
         """Return the seats whose view is shown: the seats of people asked now, else of people asked last.
 
-        The result is empty if the whole game is shown. The episode then notes the seats of people who see the
-        whole game, also of people who take a seat later.
+        The result is empty if the whole game is shown. The episode then records the seats of people who see
+        the whole game, also of people who begin to play later.
         """
         hidden = self.kept_from(episode)
         seats = () if self._everything else hidden
@@ -68,7 +68,7 @@ class SeatView:
         return self._latest
 
     def picture(self, episode: Episode, seat_view: Collection[AgentID]) -> Picture | None:
-        """Return the pictures of the seats side by side; ``None`` if there is no picture, or none yet."""
+        """Return pictures of some seats' views side by side; ``None`` if no seat has a picture yet."""
         drawn = {
             agent: picture
             for agent in seat_view
@@ -79,12 +79,12 @@ class SeatView:
         return _side_by_side(list(drawn.values())) if drawn else None
 
     def pointing(self, episode: Episode, agent: AgentID) -> Pointing | None:
-        """Return what a person can choose by clicking in the picture of a seat, as drawn last."""
+        """Return the clickable choices in a seat's latest picture; ``None`` if there are none."""
         found = episode.environment.pointing(agent, "egocentric") if agent in self._parts else None
         return None if found is None else replace(found, part=self._parts[agent])
 
     def text(self, episode: Episode, seat_view: Collection[AgentID]) -> str:
-        """Return what the seats may know, as text."""
+        """Return the observations of some seats as text, separated by empty lines."""
         return "\n\n".join(filter(None, (self._text_for(episode, agent) for agent in seat_view)))
 
     def _text_for(self, episode: Episode, agent: AgentID) -> str:
@@ -99,9 +99,9 @@ class SeatView:
 
 
 def _parts(drawn: Mapping[AgentID, Picture]) -> dict[AgentID, tuple[float, float, float, float]]:
-    """Return where each picture lies among the pictures side by side.
+    """Return the rectangle of each picture within all pictures side by side, by agent.
 
-    The place is left, top, width and height, as fractions of the whole.
+    A rectangle is (left, top, width, height), as fractions of the combined picture.
     """
     height = max((len(picture) for picture in drawn.values()), default=0)
     width = sum(picture.shape[1] + _BETWEEN for picture in drawn.values()) - _BETWEEN

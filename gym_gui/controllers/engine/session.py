@@ -44,12 +44,12 @@ from mosaic_worker.failures import FailureLog
 _log = logging.getLogger(__name__)
 
 _YIELD_S = 0.02
-"""Longest time in seconds that policies which answer at once keep the loop from other tasks."""
+"""Longest time in seconds that the stepping loop runs before it lets other asyncio tasks run."""
 _STOPPED = "stopped before its end"
 
 
 class SessionController:
-    """Plays episodes of one operator.
+    """Engine that steps the episodes of one operator and queries its policies.
 
     Args:
         bound: The operator with its policies.
@@ -57,8 +57,8 @@ class SessionController:
         concurrency: Episodes in flight at once; 1 if a policy supports only one.
         max_steps: Environment steps after which an episode is truncated.
         keep_observations: Write observations into the rows.
-        spectator: Shows an episode to a listener and changes nothing.
-        begin_again: Whether episodes that a lost worker had begun are played again.
+        spectator: Shows an episode to a listener without a change to the episode.
+        begin_again: Whether episodes are played again that were lost because a worker ended.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class SessionController:
     # -- control ---------------------------------------------------------------------
 
     def add(self, plans: Iterable[EpisodePlan]) -> None:
-        """Queue episodes."""
+        """Append episodes to the session's queue."""
         self._queue.add(plans)
         self._nudge()
 
@@ -110,14 +110,14 @@ class SessionController:
         self._nudge()
 
     def pause(self) -> None:
-        """Hold every episode before its next step, and ask no policy for a step that may never be taken."""
+        """Hold every episode before its next step, and query no policy until a step is requested."""
         self._gate.pause()
         self._choose_how_to_ask()
         self._run_clocks()
         self._let_watch()
 
     def resume(self) -> None:
-        """Resume after :meth:`pause`."""
+        """Let all episodes step again after a pause."""
         self._credit_ahead = 0
         for episode in self._live.values():
             episode.credit = 0
@@ -145,7 +145,7 @@ class SessionController:
         self._let_watch()
 
     def abort(self) -> None:
-        """End every live episode, recorded as ``aborted``, and forget queued episodes."""
+        """End every live episode, recorded as ``aborted``, and remove queued episodes."""
         self._queue.clear()
         self._credit_ahead = 0
         for episode in list(self._live.values()):
@@ -159,7 +159,7 @@ class SessionController:
         rule: OnInvalid,
         allowance: Amount | None = None,
     ) -> None:
-        """Give a slot to another policy, which makes all decisions of the slot that are still open.
+        """Assign another policy to a slot; that policy also makes the slot's open decisions.
 
         Args:
             binding: The slot and its new policy.
@@ -188,9 +188,9 @@ class SessionController:
         self._nudge()
 
     def asked_in(self, slot: AgentID) -> tuple[Episode, Decision] | None:
-        """Return the lowest episode in flight in which a slot is asked now, and the question.
+        """Return the first episode in flight in which a slot has an open question, and the question.
 
-        ``None``: nowhere.
+        Return ``None`` if the slot has no open question.
         """
         for index in sorted(self._live):
             for decision in self._live[index].asked.values():
@@ -199,17 +199,17 @@ class SessionController:
         return None
 
     def is_moving(self, index: int) -> bool:
-        """Return whether an episode takes its next step as soon as its agents have chosen."""
+        """Return whether an episode takes its next step as soon as its agents have answered."""
         episode = self._live.get(index)
         return episode is not None and (not self._gate.paused or episode.credit > 0)
 
     def watch(self, spectator: Spectator | None, make_drawn: Callable[[], Environment] | None = None) -> None:
-        """Replace the spectator; ``None`` ends the watching.
+        """Replace the object that shows an episode to a listener.
 
-        Episodes in flight are shown without a picture; the next episode that begins has one.
+        Episodes in flight are shown without a picture; the next episode that begins has a picture.
 
         Args:
-            spectator: The new spectator.
+            spectator: The new object; ``None`` ends the watching.
             make_drawn: Makes an environment that can be rendered.
         """
         if self._spectator is not None:
@@ -223,7 +223,7 @@ class SessionController:
                 spectator.opened(self._live[index])
 
     def is_drawn(self, environment: Environment) -> bool:
-        """Return whether an environment was made for rendering; see :meth:`watch`."""
+        """Return whether an environment instance was made for rendering; see :meth:`watch`."""
         return self._environments.is_drawn(environment)
 
     def _let_watch(self) -> None:
@@ -231,7 +231,7 @@ class SessionController:
             self._spectator.on_pace(self._gate)
 
     def _choose_how_to_ask(self) -> None:
-        """Ask in batches if no spectator, pace or pause slows the session and every policy takes batches."""
+        """Send questions in batches if nothing slows the session and every policy accepts batches."""
         unseen = self._gate.free and self._spectator is None
         plain = not self._patterns and not self._bound.views
         self._asks_in_batches = unseen and plain and self._policies.takes_batches
@@ -239,7 +239,7 @@ class SessionController:
             self._unfold()
 
     def _unfold(self) -> None:
-        """Turn all questions of batches into objects: not sent yet, sent, or answered and not yet taken."""
+        """Turn all questions of batches into ``Decision`` objects, whether unsent, sent or answered."""
         for batch in self._unasked.take():
             self._ready += batch.unfold_unasked()
         self._policies.unfold()
@@ -247,7 +247,7 @@ class SessionController:
             episode.unfold()
 
     def stop(self, *, record: bool = False) -> None:
-        """End the session now.
+        """End the session with all its episodes now.
 
         Args:
             record: Record unfinished episodes as ``aborted``; otherwise they leave no trace.
@@ -280,7 +280,7 @@ class SessionController:
         self._policies.wake()
 
     def _on_bound(self, binding: AgentPolicyBinding) -> None:
-        """Let a policy that was bound during episodes decide from now on, and record the change."""
+        """Record that a slot has another policy from now on."""
         player = Player.of(binding)
         slot = binding.agent_id
         self._sources[slot] = _source_of(player)
@@ -306,7 +306,7 @@ class SessionController:
     # -- the loop --------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Play until all episodes are over and :meth:`close` was called, or until :meth:`stop`."""
+        """Play episodes until :meth:`close` was called and all are over, or until :meth:`stop` is called."""
         yielded = time.monotonic()
         self._choose_how_to_ask()
         try:
@@ -334,9 +334,9 @@ class SessionController:
         await self._fresh.wait()
 
     def _to_ask(self) -> list[Decision]:
-        """Return the decisions to ask for now.
+        """Return the decisions for which policies are queried now.
 
-        While the session is paused, these are only decisions for requested steps, since decisions may cost
+        While the session is paused, only decisions for requested steps are returned, since queries may cost
         money.
         """
         ready, self._ready = self._ready, []
@@ -347,7 +347,7 @@ class SessionController:
         return ready
 
     def _run_clocks(self) -> None:
-        """Run each clock while its episode moves, and refresh the spectator when that changes."""
+        """Start or hold the game clocks of all episodes, and refresh the spectator after a change."""
         changed = False
         for index, episode in self._live.items():
             if episode.game_clock is not None:
@@ -369,7 +369,7 @@ class SessionController:
         self._nudge()
 
     async def _hold(self) -> None:
-        """Release episodes that may step now; if none can step, wait for a command or the next due time."""
+        """Step held episodes that may step now; if nothing else is to do, wait for a command or due time."""
         self._release_held()
         can_ask = any(self.is_moving(decision.episode) for decision in self._ready)
         if self._live and not can_ask and not self._policies.owes:
@@ -463,12 +463,12 @@ class SessionController:
     def _batches_for(self, episode: Episode) -> UnaskedBatches | None:
         """Return the batches that collect an episode's questions.
 
-        ``None`` if it uses ``Decision`` objects.
+        Return ``None`` if the episode uses ``Decision`` objects.
         """
         return self._unasked if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
-        """Return the rounds to play before any policy is asked, if moves were taken back."""
+        """Return the rounds of actions to replay before policies are queried, if moves were taken back."""
         if plan.opening is None:
             return ()
         if self._last is None or self._last[:2] != (plan.opening.episode, plan.seed):
@@ -523,9 +523,9 @@ class SessionController:
                     ready.append(episode)
 
     def _in_time(self, episode: Episode, game_clock: GameClock, answer: Answer) -> bool:
-        """Stop the clock of an agent that has answered.
+        """Stop the game clock of an agent that has answered.
 
-        Return ``False`` if it was late and the game is over.
+        Return ``False`` if the agent was late and the game is over.
         """
         agent = answer.decision.agent_id
         played = episode.played.get(agent)
@@ -540,7 +540,7 @@ class SessionController:
         return True
 
     def _move(self, ready: list[Episode]) -> None:
-        """Take the next step of episodes with complete answers.
+        """Step the environments of episodes with complete answers.
 
         Environments in other processes step in parallel.
         """
@@ -576,7 +576,7 @@ class SessionController:
                 self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
-        """End an episode in which an agent cannot go on: as failed, as unplayed, or truncated."""
+        """End an episode in which an agent cannot continue: as failed, as unplayed, or truncated."""
         status, reason = how_refused(episode)
         if status is not EpisodeStatus.COMPLETED:
             self._finish(episode, status, reason)
@@ -617,7 +617,7 @@ class SessionController:
     def _lose(self, episode: Episode, reason: str, lost: str) -> None:
         """Begin an episode again after its worker or environment server was lost, or fail the episode.
 
-        The episode fails if it is the one that kills the process.
+        The episode fails if its process also ended while the episode was played alone.
         """
         if self._queue.lose(self._policies.with_remaining_allowances(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
@@ -641,7 +641,7 @@ class SessionController:
         self._on_event(finished)
 
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
-        """Release an episode's policies and environment, and forget its open questions."""
+        """Release an episode's policies and environment, and remove its open questions."""
         del self._live[episode.index]
         if episode.game_clock is not None:
             episode.game_clock.stop()
@@ -649,7 +649,7 @@ class SessionController:
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
             self._unasked.drop(episode)
-            # Questions of other episodes become ``Decision`` objects, too: a sent message cannot lose a row.
+            # Questions of other episodes become ``Decision`` objects, too: a sent batch cannot lose a row.
             self._policies.unfold()
         episode.forget_questions()
         for outcome in episode.trajectory.last_outcomes():
@@ -660,10 +660,10 @@ class SessionController:
 
 
 def _source_of(player: Player) -> str:
-    """Return the source that a player's actions are recorded with; ``""`` if each answer names its own."""
+    """Return the recorded source of a player's actions; ``""`` for people, whose answers determine it."""
     return "" if player.worker_type == "human" else "policy"
 
 
 def _human_source(answer: Answer) -> str:
-    """Return who really chose in a human's slot: a worker's script or fallback counts as a policy."""
+    """Return the source of an action in a person's slot: ``"policy"`` for a script or fallback."""
     return "human" if answer.extras is not None and answer.extras.get("human") else "policy"

@@ -37,7 +37,7 @@ class EpisodeStarted(Struct, frozen=True):
 
 
 class EpisodeRetried(Struct, frozen=True):
-    """Event: an episode begins again, because a process was lost.
+    """Event: an episode begins again, because the process of a worker or environment ended.
 
     Attributes:
         index: The episode.
@@ -58,8 +58,8 @@ class EpisodeFinished(Struct, frozen=True):
         status: How the episode ended, as in ``line``.
         steps: Rows of the episode, as complete JSON lines.
         line: Complete line of the episode in ``episodes.jsonl``.
-        unplayed: Whether the episode was broken off because the run's budgets do not suffice, or because
-            no more decisions can be made. It then counts as not begun.
+        unplayed: Whether the episode ended early because the run's budgets do not suffice, or because
+            no more decisions can be made. The episode then counts as not begun.
     """
 
     index: int
@@ -70,25 +70,25 @@ class EpisodeFinished(Struct, frozen=True):
 
     @property
     def cannot_go_on(self) -> str:
-        """Why no other episode can be played now either, in a sentence; ``""`` if others can."""
+        """Reason in a sentence why no further episode can be played; ``""`` if further ones can."""
         row: Any = decode(self.line) if self.unplayed else {}
         return str(row.get("error") or "") if row.get("lost") == SERVER else ""
 
 
 class StepsTaken(Struct, frozen=True):
-    """Event with the number of environment steps that the session has taken so far."""
+    """Event with the total number of environment steps that a session has taken."""
 
     total: int
 
 
 class CallMade(Struct, frozen=True):
-    """Event: a call was paid for. Its line goes into ``calls.jsonl``."""
+    """Event with a paid call to a language model, as a line of ``calls.jsonl``."""
 
     line: bytes
 
 
 class RequestAnnounced(Struct, frozen=True):
-    """Event: a paid request will be sent as soon as it is on record (``Session.noted``).
+    """Event: a worker waits to send a paid request until the request is on record (``Session.noted``).
 
     Attributes:
         number: Number of the announcement in its session.
@@ -104,16 +104,16 @@ class RequestAnnounced(Struct, frozen=True):
 
 
 class Thought(Struct, frozen=True):
-    """Event with what a policy reported about a decision in the watched episode, and the player of the seat.
+    """Event with a policy's report on a decision in the watched episode, as a JSON line.
 
-    The event serves display only: the record has the same data in the episode's rows.
+    The event serves display only: the record contains the same data in the episode's rows.
     """
 
     line: bytes
 
 
 class LogLine(Struct, frozen=True):
-    """Event with a line for the log; levels are those of :mod:`logging`."""
+    """Event with a line for the log; ``level`` is a level of :mod:`logging`."""
 
     level: int
     logger: str
@@ -121,7 +121,7 @@ class LogLine(Struct, frozen=True):
 
 
 class FrameDrawn(Struct, frozen=True):
-    """Event with a picture of the watched episode; the view with the same number follows.
+    """Event with a picture of the watched episode; the :class:`LiveView` with the same number follows.
 
     If the listener is slow, older pictures are dropped in favor of the newest.
     """
@@ -131,7 +131,7 @@ class FrameDrawn(Struct, frozen=True):
 
 
 class QuestionWithdrawn(Struct, frozen=True):
-    """Event: the session no longer waits for the answer to this question."""
+    """Event: the session no longer waits for a person's answer to a question."""
 
     question_id: int
 
@@ -167,26 +167,26 @@ OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
 
 
 class StateChanged(Struct, frozen=True):
-    """Event with a player's state.
+    """Event with the state of an operator that is played live.
 
-    It is sent repeatedly while an agent thinks, and when the player is no longer busy.
+    The event is sent repeatedly while an agent thinks, and when the operator is no longer busy.
     """
 
     state: OperatorState
 
 
 class StepTaken(Struct, frozen=True):
-    """Event: a requested step has been taken."""
+    """Event: a requested environment step has been taken."""
 
 
 class EpisodePlayed(Struct, frozen=True):
-    """Event: a requested episode has ended by itself. The row is its recorded line."""
+    """Event: a requested episode has ended by itself; ``row`` is its recorded line, decoded."""
 
     row: dict[str, Any]
 
 
 class TurnTaken(Struct, frozen=True):
-    """Event: a model was asked, or a worker reported on a decision. It holds the turn with its result."""
+    """Event with a turn: a request to a model, or a worker's report on a decision, with its result."""
 
     turn: Turn
 
@@ -198,13 +198,13 @@ class ConfigChanged(Struct, frozen=True):
 
 
 class EpisodeUnrecorded(Struct, frozen=True):
-    """Event: the episode that was being played is not on record; the sentence says why."""
+    """Event: the current episode was not recorded; ``sentence`` is the reason."""
 
     sentence: str
 
 
 class PlayerBroken(Struct, frozen=True):
-    """Event: the player cannot go on; the sentence says why."""
+    """Event: an operator that is played live cannot continue; ``sentence`` is the reason."""
 
     sentence: str
 

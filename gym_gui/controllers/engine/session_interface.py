@@ -19,15 +19,15 @@ from gym_gui.core.types import AgentID
 
 
 class SessionReady(Struct, frozen=True):
-    """Description that a session sends once every slot has its player.
+    """Description of a session, sent once every slot has its player.
 
     Attributes:
         pid: Id of the session's process.
         players: Worker, type, policy and version of each slot's player.
         concurrency: Episodes that the session keeps in flight.
-        versions: Versions of the packages that play a part in the session.
+        versions: Versions of the packages that the session uses.
         actions: Names of discrete actions, by slot. Slots without names are left out.
-        renamed: Substitute names, as ``"key: vatab"``, by slot. Slots that see the usual names are left out.
+        renamed: Substitute names, as ``"key: vatab"``, by slot. Slots that get the usual names are left out.
         seats: The game's own name of a seat, by slot. Slots whose seat has no name are left out.
         machine: Description of the machine, as in ``run.json``, if the session runs on another machine.
         announcing: Slots whose workers announce each paid request.
@@ -45,10 +45,10 @@ class SessionReady(Struct, frozen=True):
 
 
 class Session(Protocol):
-    """A session of one operator."""
+    """Interface of a session, which plays the episodes of one operator."""
 
     async def start(self) -> SessionReady:
-        """Make the session ready to play.
+        """Start the session's workers and return its description.
 
         Raises:
             UsageError: The session cannot start, for a reason that the user can fix.
@@ -57,7 +57,7 @@ class Session(Protocol):
         ...
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
-        """Queue episodes."""
+        """Append episodes to the session's queue."""
         ...
 
     def pause(self) -> None:
@@ -65,15 +65,15 @@ class Session(Protocol):
         ...
 
     def resume(self) -> None:
-        """Resume after :meth:`pause`."""
+        """Let all episodes step again after a pause."""
         ...
 
     def step(self) -> None:
-        """Take one environment step in every episode while paused."""
+        """Take one environment step in every episode while the session is paused."""
         ...
 
     def step_agent(self) -> None:
-        """Let one agent act while paused; if all agents act at once, all of them act."""
+        """Let one agent act while the session is paused; in simultaneous games, let all agents act."""
         ...
 
     def pace(self, steps_per_s: float | None) -> None:
@@ -88,21 +88,21 @@ class Session(Protocol):
         ...
 
     def abort(self) -> None:
-        """End every episode, recorded as ``aborted``, and forget queued episodes.
+        """End every episode, recorded as ``aborted``, and remove queued episodes.
 
         The session stays ready to play.
         """
         ...
 
     async def settled(self) -> None:
-        """Wait until the session has done all earlier requests and has sent their events.
+        """Wait until the session has carried out all earlier requests and has sent their events.
 
         If the session has ended, return at once.
         """
         ...
 
     def watch(self, live: LiveSettings | None) -> None:
-        """Show episodes from now on, in a session that was started without ``live``.
+        """Send views of episodes from now on, in a session that was started without live view.
 
         The record stays the same, and people are not asked. Episodes in flight are shown without a picture,
         but with their board if they have one. The next episode has a picture.
@@ -116,7 +116,7 @@ class Session(Protocol):
         ...
 
     def answer(self, question_id: int, action: Any) -> None:
-        """Answer a question to a person.
+        """Send a person's answer to a question of the session.
 
         After an answer that cannot be played, the session asks again, with the reason. An answer for which
         the session no longer waits is dropped.
@@ -128,7 +128,7 @@ class Session(Protocol):
         ...
 
     def noted(self, number: int) -> None:
-        """Confirm that an announced request is on record, so that the session sends the request.
+        """Confirm that an announced paid request is on record, so that the session sends the request.
 
         Args:
             number: From the :class:`~gym_gui.controllers.engine.session_events.RequestAnnounced`.
@@ -138,7 +138,7 @@ class Session(Protocol):
     async def rebind(
         self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
     ) -> Mapping[str, str]:
-        """Give a slot to another player, which decides from the slot's next decision on.
+        """Assign another player to a slot, which makes the slot's open and later decisions.
 
         Args:
             agent: The slot.
@@ -154,7 +154,7 @@ class Session(Protocol):
         ...
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
-        """Return what a slot is shown at this moment (:mod:`gym_gui.controllers.sessions.slot_inputs`).
+        """Return a slot's current prompt inputs (:mod:`gym_gui.controllers.sessions.slot_inputs`).
 
         Args:
             agent: A slot whose worker reads prompts.
@@ -165,7 +165,7 @@ class Session(Protocol):
         ...
 
     async def see(self, agent: AgentID) -> AgentObservation:
-        """Return a slot's observation at this moment, for people who watch.
+        """Return a slot's current observation, for people who watch.
 
         Args:
             agent: A slot, with any kind of player.
@@ -176,7 +176,7 @@ class Session(Protocol):
         ...
 
     async def close(self, *, in_haste: bool = False) -> None:
-        """End the session and everything it started. Unfinished episodes leave no trace.
+        """End the session and its workers. Unfinished episodes are not recorded.
 
         Args:
             in_haste: End within two seconds, whatever the workers are doing.
@@ -188,11 +188,11 @@ Render: TypeAlias = Literal["rgb_array", "ansi", "none"]
 
 
 class LiveSettings(Struct, frozen=True):
-    """How a session is watched.
+    """Settings of the live view of a session.
 
     Attributes:
         fps: Largest number of views per second while the session runs freely.
-        render: What is shown in addition to the facts: a picture, the environment's own text, or nothing.
+        render: Display in addition to rewards and actions: a picture, the environment's text, or nothing.
             The text is also shown if the environment renders no picture.
         first: The episode that will be played first, if known. Its start is shown while the players are
             still getting ready, which takes seconds for large players.
@@ -215,14 +215,14 @@ class LiveSettings(Struct, frozen=True):
 
 
 class SessionSettings(Struct, frozen=True):
-    """How a session plays.
+    """Settings with which a session plays.
 
     Attributes:
         concurrency: Episodes in flight; 1 if a person plays.
         max_steps: Environment steps after which an episode is truncated.
         observations: Write observations into the rows.
-        live: How the session is watched; ``None`` if it is not watched. Then no person is asked either: a
-            person's slot without a script does not answer.
+        live: Settings of the live view; ``None`` if the session is not watched. Then people are not asked
+            either: a person's slot without a script does not answer.
     """
 
     concurrency: int
@@ -232,7 +232,7 @@ class SessionSettings(Struct, frozen=True):
 
 
 def checked_pace(steps_per_s: float | None) -> float | None:
-    """Return the pace after a check that it is possible.
+    """Return a pace in steps per second after a check that it is a positive number or ``None``.
 
     Raises:
         UsageError: The pace is not a positive number.
@@ -245,7 +245,7 @@ def checked_pace(steps_per_s: float | None) -> float | None:
 
 
 OpenSession = Callable[[ResolvedOperator, SessionSettings, OnSessionEvent], Session]
-"""Makes a session that is not started yet; the callback receives the session's events."""
+"""Factory of a session that is not started yet; the callback receives the session's events."""
 
 
 def default_concurrency(resolved: ResolvedOperator, episodes: int) -> int:

@@ -1,4 +1,4 @@
-"""Shows one episode while it is played: facts, board and picture, as often as a person can follow."""
+"""Sends views of one running episode to a listener: rewards, actions, board and picture."""
 
 from __future__ import annotations
 
@@ -28,24 +28,23 @@ from gym_gui.services.backends import SlotInfo
 
 _T = TypeVar("_T")
 _TEXT = 80
-"""Largest number of characters of an action that is written out."""
+"""Largest number of characters in the text of an action."""
 _DIGITS = 3
 
 
 class Spectator:
-    """Shows the lowest episode in flight to a listener.
+    """Sends views of the first episode in flight to a listener.
 
-    The spectator reads and renders between steps and changes nothing: a watched episode is the same as an
-    unwatched one. While the session is paused or slow, every step is shown; otherwise as many steps as
-    :attr:`LiveSettings.fps` allows. Rendering takes at most half of the time. The end of the shown episode is
-    always reported.
+    The spectator reads and renders between steps without a change to the episode. While the session is
+    paused or slow, every step is shown; otherwise as many steps as :attr:`LiveSettings.fps` allows. Rendering
+    takes at most half of the time. The end of the shown episode is always reported.
 
     Args:
-        settings: How often to show an episode, and what.
+        settings: Frequency and content of the views.
         mode: Render mode of the environments: ``"rgb_array"``, ``"ansi"`` or ``None``.
         slots: Spaces and action names of every agent.
         on_event: Receives the views and pictures.
-        seat_view: What people who play may see of a game that hides information from their seats.
+        seat_view: Limits the display of hidden information to the seats of people who play.
         is_drawn: Returns whether an environment can be rendered, if not all of them can. Episodes in these
             environments are shown before others.
     """
@@ -76,13 +75,13 @@ class Spectator:
     # -- called by the engine ----------------------------------------------------------------
 
     def on_pace(self, gate: StepGate) -> None:
-        """Adapt to a session that was paused, resumed, or given a pace."""
+        """Adapt the frequency of views to a session that was paused, resumed, or given a pace."""
         self._every = gate.is_slower_than(self._settings.fps)
         if self._every and self._stale:
             self._look()
 
     def opened(self, episode: Episode) -> None:
-        """Take note of an episode that was reset, and show it if it ranks before the shown one."""
+        """Add an episode that was reset, and show it if it ranks before the shown episode."""
         self._live[episode.index] = episode
         if self._shown is None or self._rank(episode) < self._rank(self._shown):
             self._show(episode)
@@ -101,13 +100,13 @@ class Spectator:
             self._look()
 
     def preview(self, episode: Episode) -> None:
-        """Show how an episode will begin, before it is in flight."""
+        """Show the first state of an episode that is not in flight yet."""
         self._shown, self._done_ns = episode, time.monotonic_ns()
         self._look()
         self._shown = None
 
     def over(self, episode: Episode, status: EpisodeStatus, error: str) -> None:
-        """Show the end of an episode whose environment still exists, then show the next episode."""
+        """Show the end of an episode before its environment is released, then show the next episode."""
         self._live.pop(episode.index, None)
         if episode is not self._shown:
             return
@@ -129,7 +128,7 @@ class Spectator:
         return bool(seen_from) and agent not in seen_from
 
     def close(self) -> None:
-        """Show nothing any more."""
+        """Stop showing episodes."""
         self._live.clear()
         self._shown = None
         self._cancel()
@@ -137,7 +136,7 @@ class Spectator:
     # -- thoughts --------------------------------------------------------------------------
 
     def _tell_thoughts(self, episode: Episode) -> None:
-        """Send what the agents' policies reported about their latest decisions, if people may see it."""
+        """Send the policies' reports on the agents' latest decisions, if people may see the reports."""
         for agent, slot in episode.seats.items():
             row = episode.trajectory.latest(agent)
             if row is None or not row.extras or row.extras.keys().isdisjoint(TOLD):
@@ -192,7 +191,7 @@ class Spectator:
             self._timer = asyncio.get_running_loop().call_later(delay, self._on_due)
 
     def _on_due(self) -> None:
-        """Show the latest step when its view is due, also if no step has followed."""
+        """Send a view of the latest step when the view is due."""
         self._timer = None
         if self._stale and self._shown is not None:
             self._look()
@@ -216,7 +215,7 @@ class Spectator:
         self._next = max(began + self._interval, now + (now - began))
 
     def _draw(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> int:
-        """Send a picture and return its number; 0 if there is none."""
+        """Send a picture of the episode and return the picture's number; 0 if there is no picture."""
         if self._mode != "rgb_array" or not self._is_drawn(episode.environment):
             return 0
         if not seen_from:
@@ -270,7 +269,7 @@ class Spectator:
         )
 
     def _pointing(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> Pointing | None:
-        """Return what a person who is asked may choose in the picture of the game or of their seat."""
+        """Return the clickable choices of an asked person in the picture of the game or the person's seat."""
         asked = (d.agent_id for d in episode.asked.values() if _is_person(episode, d.slot))
         agent = next(asked, None)  # of several people the first, whose question a click answers
         if agent is None:
@@ -279,7 +278,7 @@ class Spectator:
         return self._tried("tell what can be pointed at", partial(point, agent))
 
     def _text(self, episode: Episode, number: int, seen_from: tuple[AgentID, ...]) -> str:
-        """Return the environment's own text or, if no picture is sent, what people's seats may know."""
+        """Return the environment's own text or, in a seat's view without picture, the seat's observation."""
         if not seen_from:
             drawn = self._mode == "ansi" and self._is_drawn(episode.environment)
             return episode.environment.ansi() if drawn else ""
@@ -340,7 +339,7 @@ class Spectator:
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:
-        """Return what the environment answers; if it raises, log that once and return ``None``."""
+        """Return the result of ``ask``; if the environment raises, log the error once and return ``None``."""
         try:
             return ask()
         except Exception as exc:  # the border to foreign code; the watched episode goes on
@@ -393,7 +392,7 @@ def _word(info: SlotInfo, index: int, number: int) -> str:
 
 
 def _action_text(action: Any) -> str:
-    """Return an action that has no name as short text."""
+    """Return short text for an action that has no name, with rounded numbers."""
     text = str(_rounded(to_plain(action)))
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 

@@ -1,4 +1,4 @@
-"""Decides when an episode whose agents have all answered takes its step: at once, at a pace, on request."""
+"""Decides when an episode with complete answers takes its step: at once, at a pace, or on request."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from gym_gui.controllers.engine.episode import Episode
 
 _TOLERANCE_S = 0.0005
-"""Seconds by which a step may be early: timers are not exact, and waiting again would make it late."""
+"""Seconds by which a step may be early, because timers are not exact."""
 
 
 class StepGate:
-    """Holds episodes back before their next step.
+    """Gate that holds episodes before their next step, for pauses and a limited pace.
 
     Args:
-        wake: Called when an episode that is held may go on.
+        wake: Called when a held episode may take its step.
 
     Attributes:
-        free: Whether no episode is held back; then the engine need not ask the gate.
+        free: Whether neither a pause nor a pace holds episodes, so that the engine can skip the gate.
         paused: Whether only requested steps are taken.
     """
 
@@ -37,7 +37,7 @@ class StepGate:
         self._changed()
 
     def resume(self) -> None:
-        """Resume after :meth:`pause`."""
+        """Let episodes step again after a pause."""
         self.paused = False
         self._changed()
 
@@ -47,7 +47,7 @@ class StepGate:
         self._changed()
 
     def is_slower_than(self, rate: float) -> bool:
-        """Return whether steps come so slowly that all can be shown at ``rate`` views per second."""
+        """Return whether steps are so slow that all of them can be shown at ``rate`` views per second."""
         return self.paused or (self._interval is not None and self._interval * rate >= 0.999)
 
     @property
@@ -56,12 +56,12 @@ class StepGate:
         return len(self._held)
 
     def opened(self, episode: Episode) -> None:
-        """Note that an episode begins; at a pace, its first step comes one interval later."""
+        """Register an episode that begins; at a pace, its first step comes one interval later."""
         if self._interval is not None:
             self._last[episode.index] = asyncio.get_running_loop().time()
 
     def forget(self, index: int) -> None:
-        """Forget an episode that is over."""
+        """Remove an episode that is over from the gate."""
         self._held.pop(index, None)
         self._last.pop(index, None)
 
@@ -74,7 +74,7 @@ class StepGate:
         return False
 
     def released(self) -> list[Episode]:
-        """Return the held episodes that may step now, and hold them no longer."""
+        """Remove from the gate and return the held episodes that may step now."""
         now = asyncio.get_running_loop().time()
         going = [episode for episode in self._held.values() if self._may_go(episode, now)]
         for episode in going:
@@ -86,7 +86,7 @@ class StepGate:
         if self.paused:
             if not episode.credit:
                 return False
-            episode.credit -= not episode.choosing  # managers' choices are no step: it is still owed
+            episode.credit -= not episode.choosing  # managers' choices do not use up a requested step
             self._last[episode.index] = now
             return True
         if self._interval is None:
@@ -106,7 +106,7 @@ class StepGate:
         self._wake()
 
     def _arm(self) -> None:
-        """Set the timer for the held episode that is due first."""
+        """Set the timer for the next step of the held episode that is due first."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""Keeps the decisions of an episode, row by row, with their rewards and results."""
+"""Stores the decisions of an episode in rows, with their rewards and results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Round = dict[AgentID, tuple[Any, Mapping[str, Any] | None]]
 
 
 class Trajectory:
-    """The rows of one episode. A row's reward is known only when its agent acts again or ends.
+    """Rows of one episode. A row's reward is complete only when its agent acts again or ends.
 
     Args:
         index: Index of the episode.
-        codecs: The seats, and how observations and actions are encoded.
-        adapter: The environment's adapter, which gives the info that goes with a result.
+        codecs: Seats of the agents, with the encoders of their observations and actions.
+        adapter: The environment's adapter, which gives the ``info`` of a result.
         untold: Agents whose policies do not learn their rewards.
         keep_observations: Write observations into the rows.
 
@@ -70,14 +70,14 @@ class Trajectory:
         latency_ms: float,
         extras: Mapping[str, Any] | None,
     ) -> None:
-        """Add the row of an agent's action, whose reward comes later.
+        """Add the row of an agent's action, whose reward is added later.
 
         Args:
             step: Environment step, from 0.
             agent: The agent.
             seen: The agent's observation, as the environment gave it and in wire form.
             action: Action that was played, in its space's own type.
-            source: Who chose the action (:class:`~gym_gui.core.enums.ActionSource`).
+            source: Origin of the action (:class:`~gym_gui.core.enums.ActionSource`).
             latency_ms: Time from the question to the answer.
             extras: Extra fields for the record.
         """
@@ -93,7 +93,7 @@ class Trajectory:
             self._unreported[agent] = row
 
     def add_alone(self, row: Row, seen: tuple[Any, Parts]) -> None:
-        """Add the row of the only agent's action, whose reward is known.
+        """Add the row of an action in a single-agent environment, with its reward.
 
         Args:
             row: The row without the observation.
@@ -121,7 +121,7 @@ class Trajectory:
         return hash_chain.condensed(seen) if len(seen) > hash_chain.KEEP else seen
 
     def join(self, agent: AgentID, *, untold: bool) -> None:
-        """Add an agent that has appeared and is seated."""
+        """Add an agent that has appeared during the episode; ``untold`` agents do not learn rewards."""
         self.returns.setdefault(agent, 0.0)
         self.used_ms.setdefault(agent, 0.0)
         if untold:
@@ -133,7 +133,7 @@ class Trajectory:
         return row is None or not (row.terminated or row.truncated)
 
     def pay(self, rewards: Mapping[AgentID, float]) -> None:
-        """Add each reward to the last action of its agent, or to the agent's first action if none came yet.
+        """Add each reward to its agent's last action, or keep it for the agent's first action.
 
         Raises:
             EnvironmentFailure: A reward is not finite.
@@ -150,7 +150,7 @@ class Trajectory:
                 row.reward += reward
 
     def note_ended_options(self, ended: Mapping[AgentID, OptionEnd]) -> None:
-        """Write into the row of a manager's choice how long the option lasted and why it ended.
+        """Record in the row of a manager's choice how long the option lasted and why it ended.
 
         Args:
             ended: Ended options by manager.
@@ -184,16 +184,13 @@ class Trajectory:
                 row.truncated = True
 
     def keep_final(self, observations: Mapping[AgentID, Any]) -> None:
-        """Keep the final observations of agents that ended.
-
-        Their policies get them when the episode is over.
-        """
+        """Store the final observations of agents that ended, whose policies get them after the episode."""
         for agent, row in self._unreported.items():
             if agent in observations and (row.terminated or row.truncated):
                 try:
                     encoded = self._codecs.encode[agent](observations[agent])
                 except NotInSpace:
-                    continue  # no agent acts on it any more
+                    continue  # no agent acts on this observation any more
                 self._finals[agent] = observations[agent], encoded
 
     # -- results and records ---------------------------------------------------------------
@@ -227,7 +224,7 @@ class Trajectory:
         return self._last.get(agent)
 
     def outcomes(self, asked: Mapping[AgentID, Decision]) -> Iterator[StepOutcome]:
-        """Yield results of earlier actions that are complete because their agents act again.
+        """Yield the results of the previous actions of agents that act again.
 
         Args:
             asked: The agents' new questions.

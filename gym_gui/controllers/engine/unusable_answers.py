@@ -116,7 +116,7 @@ def _default_of(slot: SlotInfo, decision: Decision) -> Any:
 
 
 def _cause_of(answer: Answer) -> UnusableCause:
-    """Return why an answer cannot be played: as its worker says, else derived from the answer's content."""
+    """Return the cause of an unusable answer: the worker's own, else one derived from the answer's fields."""
     extras = answer.extras or {}
     told = extras.get(CAUSE)
     if isinstance(told, str) and told in tuple(UnusableCause):

@@ -1,1 +1,1 @@
-"""People in slots: turns keys and clicks into actions, and shows the observation of a seat."""
+"""People in slots: convert keys and clicks into actions, and show the observation of a seat."""

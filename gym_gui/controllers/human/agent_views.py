@@ -1,4 +1,4 @@
-"""Shows one agent's observation to people: as text, as numbers, as a picture."""
+"""Converts one agent's observation into text, numbers and a picture for people who watch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mosaic_worker.failures import described
 
 _T = TypeVar("_T")
 _LONGEST = 20_000
-"""Largest number of characters of a text that are shown."""
+"""Largest number of characters of an observation's text that are shown."""
 _MOST_LEGAL = 60
 _LEAST_SIDE = 24
 """Smallest length in pixels of an array's two longest axes for which the array is shown as a picture."""
@@ -66,7 +66,7 @@ def observation_of(
 
 
 def _in_words(environment: Environment, decision: Decision, view: PromptInputs | None) -> str:
-    """Return the observation as text: as the worker got it or, if the worker reads no text, would get it."""
+    """Return the observation as the text that the worker got, or that a worker which reads text would get."""
     if decision.shown is not None and decision.shown.text:
         return decision.shown.text
     agent = decision.agent_id
@@ -100,7 +100,7 @@ def _cut(text: str) -> str:
 
 
 def _tried(ask: Callable[[], _T]) -> _T | None:
-    """Return the result of ``ask``; ``None`` if the environment's own code fails, so that play continues."""
+    """Return the result of ``ask``; ``None`` if it raises, so that an environment's error stops no play."""
     try:
         return ask()
     except Exception:  # the border to environments' own code
@@ -130,7 +130,7 @@ def _picture_in(space: Space, value: Any) -> NDArray[np.uint8] | None:
 
 
 def _as_rgb(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return an array of two to four axes as (height, width, 3), wherever its color or frame axis is."""
+    """Return an array of two to four axes as an RGB picture of shape (height, width, 3)."""
     if array.ndim == 2:
         return np.repeat(array[:, :, None], 3, axis=2)
     if array.ndim == 4:

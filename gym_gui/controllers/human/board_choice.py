@@ -1,4 +1,4 @@
-"""Determines which move a person means from clicks on a board and the legal moves."""
+"""Determines the move that a person chooses by clicks on a board, from the legal moves."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Result of a click on a board that fits several moves; the user chooses (promotion, path of a jump)."""
+    """Result of a click on a board that fits several moves, such as promotions; the user chooses one."""
 
     moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Result of a click on a board that selects a piece, or deselects it (``None``)."""
+    """Result of a click on a board that selects the piece on ``square``, or deselects it (``None``)."""
 
     square: Square | None
 
@@ -41,7 +41,7 @@ class Refused:
     """Result of a click on a board that changes nothing.
 
     Attributes:
-        sentence: Why nothing happens, and what to do instead.
+        sentence: Reason why nothing happens, and what to do instead.
     """
 
     sentence: str
@@ -69,7 +69,7 @@ class BoardChoice:
         return {move.source for move in self.board.moves if move.source is not None}
 
     def targets(self, source: Square | None) -> list[Move]:
-        """Return the moves of the piece on ``source``.
+        """Return the legal moves to squares of the piece on ``source``.
 
         If ``source`` is ``None``, return the moves that put a new piece on the board.
         """
@@ -80,12 +80,12 @@ class BoardChoice:
         return [m for m in self.board.moves if not self.on_board(m.target)]
 
     def drops_at(self, square: Square) -> list[Move]:
-        """Return the moves that put a new piece on a square; in connect four, anywhere in its column."""
+        """Return the moves that put a new piece on a square or, in connect four, into its column."""
         falling = self.board.kind == "connect_four"
         return [m for m in self.targets(None) if m.target == square or (falling and m.target[1] == square[1])]
 
     def landing(self, square: Square) -> Square | None:
-        """Return the square on which a piece dropped at ``square`` lands; ``None`` if none can be dropped."""
+        """Return the square on which a piece dropped at ``square`` lands; ``None`` if no drop is legal."""
         moves = self.drops_at(square)
         if not moves:
             return None
@@ -100,7 +100,7 @@ class BoardChoice:
         return self.board.cells[square[0] * self.board.columns + square[1]]
 
     def on_board(self, square: Square) -> bool:
-        """Return whether the square lies on the board."""
+        """Return whether a square, as (row, column), lies on the board."""
         return 0 <= square[0] < self.board.rows and 0 <= square[1] < self.board.columns
 
     def choose(self, square: Square) -> Answer:
@@ -132,7 +132,7 @@ class BoardChoice:
         return self._meant(meant) if meant else Refused(self._why_not(square))
 
     def own(self, square: Square) -> bool:
-        """Return whether a click selects the piece on this square.
+        """Return whether a click on a square selects the piece there.
 
         A click on a piece that the selected piece can capture plays the capture instead.
         """
@@ -140,7 +140,7 @@ class BoardChoice:
         return self.interactive and square in self.sources() and not taken
 
     def choosable(self, square: Square) -> bool:
-        """Return whether a click on this square selects a piece or plays a move now."""
+        """Return whether a click on a square now selects a piece or plays a move."""
         if not self.interactive:
             return False
         meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))

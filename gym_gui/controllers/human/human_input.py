@@ -1,18 +1,18 @@
-"""Turns keys into a person's actions: which action a key means, in which slot, and for which question.
+"""Converts key presses and mouse movements of people into actions of their slots.
 
 This module does not depend on windows. A window (or a separate keyboard, through evdev) reports keys by name
 and receives the answers. Keys are named as in Qt (``Up``, ``W``, ``Space``), see :mod:`gym_gui.envs.keymaps`.
 
 When a key counts
 
-* While a question is open, a press answers it at once.
+* While a question is open, a press answers the question at once.
 * In real time, a held key answers every new question. Of several held keys, the one pressed last counts.
   While no key is held, no answer is given: after the slot's deadline, its fallback is played and recorded as
-  such. If no action does nothing, as in CartPole, the last action is repeated until another key is pressed
-  (``goes_on``).
+  such. If the environment has no no-op, as in CartPole, the last action is repeated until another key is
+  pressed (``goes_on``).
 * If an action has several components, all held keys count together, and the mouse's movement since the last
   answer is added.
-* In turn-based play, every press is one move. A key that stays down does not move again.
+* In turn-based play, every press is one move. A key that stays down makes no further move.
 * If there are more actions than keys, the person types a number and presses Return.
 * A press shortly before a question (:data:`AHEAD_S`) counts for that question, so that fast typing loses
   nothing while the environment steps. Older presses are dropped. In real time, the key with which a person
@@ -38,12 +38,12 @@ _DIGITS: Final = frozenset("0123456789")
 _TYPING: Final = frozenset({"Return", "Enter", "Backspace"})
 _TYPED_MOST: Final = 7
 KEYBOARD: Final = ""
-"""Name that stands for the window's keyboard among input devices."""
+"""Device name of the window's own keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Result of a key press or a question: the open question to a person has been answered.
+    """Result of a key press or a new question: the person's open question has been answered.
 
     Attributes:
         question: The question.
@@ -121,7 +121,7 @@ class HumanSeat:
         return tuple(self._held)
 
     def knows(self, key: str) -> bool:
-        """Return whether a key has a meaning in this slot."""
+        """Return whether a key or mouse movement is bound to an action of this slot."""
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return True
         return any(key in split_chord(chord) for chord in self.scheme.bindings) or any(
@@ -154,7 +154,7 @@ class HumanSeat:
     def move(self, motion: str, pixels: float) -> Reaction | None:
         """Handle a movement of the mouse.
 
-        In real time, the movement answers the open question. Otherwise it counts with the next press.
+        In real time, the movement answers the open question. Otherwise it is added to the next key press.
         """
         if not self.knows(motion):
             return None
@@ -165,7 +165,7 @@ class HumanSeat:
         return None if action is None else self.choose(action)
 
     def hold(self, key: str) -> None:
-        """Mark a key as down again after a release that was only part of auto-repeat."""
+        """Mark a key as down again after a release that only belonged to the keyboard's auto-repeat."""
         if self.knows(key) and not self.scheme.typed:
             self._held[key] = None
 
@@ -174,7 +174,7 @@ class HumanSeat:
         self._held.pop(key, None)
 
     def release_all(self) -> None:
-        """Mark all keys as up, for example because the window lost the keyboard."""
+        """Mark all keys as up, for example because the window lost the keyboard focus."""
         self._held.clear()
         self._moved.clear()
         self._tapped.clear()
@@ -184,7 +184,7 @@ class HumanSeat:
     def offer(self, question: HumanQuestion) -> Reaction | None:
         """Store a new question.
 
-        Answer it at once if a recent press, held key or the mouse gives an action.
+        Answer the question at once if a recent press, a held key or the mouse gives an action.
         """
         self.question = question
         if self._pushes:
@@ -288,7 +288,7 @@ class HumanSeat:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Layout of an action that consists of several numbers: a box, buttons, or a mapping or tuple of both.
+    """Layout of an action of several numbers: a box, buttons (MultiBinary), or a mapping or tuple of both.
 
     Attributes:
         parts: Name and box of each part, in the order of the space. A box that is the whole action has the
@@ -320,7 +320,7 @@ class Numbers:
         return sum(box.size for _, box in self.parts)
 
     def action(self, values: Sequence[float]) -> Any:
-        """Return the action within the bounds that is nearest to the flat list ``values``, as plain data."""
+        """Return the flat list ``values``, clipped to the bounds, as an action in plain data."""
         read, found = iter(values), dict[Any, Any]()
         for name, box in self.parts:
             found[name] = box.action([next(read) for _ in range(box.size)])
@@ -358,7 +358,7 @@ class Box:
         return len(self.low)
 
     def action(self, values: Sequence[float]) -> Any:
-        """Return the action within the bounds that is nearest to the flat list ``values``, as plain data."""
+        """Return the flat list ``values``, clipped to the bounds, as an action in plain data."""
         near = [min(max(v, low), high) for v, low, high in zip(values, self.low, self.high, strict=True)]
         return _nested([round(v) for v in near] if self.whole else near, self.shape)
 
@@ -388,10 +388,10 @@ def _nested(values: Sequence[float], shape: tuple[int, ...]) -> Any:
 
 
 class HumanSeats:
-    """Input state of all slots that people play on one machine; passes each key to the slots that use it.
+    """Input state of all slots that people play on one machine, which passes each key to its slots.
 
     Args:
-        seats: The seats of the slots. Slots on one keyboard may share keys if they take turns.
+        seats: Input state of each slot. Slots on one keyboard may share keys if they take turns.
     """
 
     def __init__(self, seats: Iterable[HumanSeat] = ()) -> None:
@@ -404,24 +404,24 @@ class HumanSeats:
         return slot in self._seats
 
     def seat(self, slot: str) -> HumanSeat | None:
-        """Return the seat of a slot; ``None`` if no person plays the slot."""
+        """Return the input state of a slot; ``None`` if no person plays the slot."""
         return self._seats.get(slot)
 
     def put(self, seat: HumanSeat) -> None:
-        """Add a slot's seat or replace it; an open question moves to the new seat."""
+        """Add or replace the input state of a slot; the slot's open question is kept."""
         before = self._seats.get(seat.slot)
         if before is not None and seat.question is None:
             seat.question = before.question
         self._seats[seat.slot] = seat
 
     def remove(self, slot: str) -> None:
-        """Remove the seat of a slot that no person plays any more."""
+        """Remove the input state of a slot that no person plays any more."""
         self._seats.pop(slot, None)
 
     def press(self, key: str, device: str = KEYBOARD) -> list[Reaction]:
         """Handle a key that went down on a keyboard.
 
-        If several seats use the key and all are turn-based, it counts only for seats with an open question.
+        If several turn-based slots use the key, it counts only for the slots that have an open question.
         """
         concerned = [seat for seat in self if seat.device == device and seat.knows(key)]
         if len(concerned) > 1:
@@ -431,7 +431,7 @@ class HumanSeats:
         return [reaction for seat in concerned if (reaction := seat.press(key)) is not None]
 
     def move(self, motion: str, pixels: float) -> list[Reaction]:
-        """Handle a movement of the mouse for all seats on the window's keyboard."""
+        """Handle a movement of the mouse for all slots on the window's keyboard."""
         seats = [seat for seat in self if seat.device == KEYBOARD]
         return [reaction for seat in seats if (reaction := seat.move(motion, pixels)) is not None]
 
@@ -454,7 +454,7 @@ class HumanSeats:
                 seat.release_all()
 
     def offer(self, question: HumanQuestion) -> Reaction | None:
-        """Pass a question to its slot's seat; see :meth:`HumanSeat.offer`."""
+        """Pass a question to the input state of its slot; see :meth:`HumanSeat.offer`."""
         seat = self._seats.get(question.slot)
         return seat.offer(question) if seat is not None else None
 
@@ -465,7 +465,7 @@ class HumanSeats:
                 seat.withdraw()
 
     def forget(self) -> None:
-        """Discard questions and keys of all seats, because the episode is over."""
+        """Discard questions and keys of all slots, because the episode is over."""
         for seat in self:
             seat.forget()
 

@@ -24,19 +24,19 @@ _GAMES: Final = {
 
 
 def game_word(kind: str) -> str:
-    """Return the display name of a kind of board; ``Board`` if the kind is unknown."""
+    """Return the display name of a kind of board, such as ``Go board``; ``Board`` if it is unknown."""
     return _GAMES.get(kind, "Board")
 
 
 def piece_word(kind: str, piece: str) -> str:
-    """Return the name of a piece: ``white knight``, ``red disc``; ``piece`` if it is unknown."""
+    """Return the name of a piece, such as ``white knight`` or ``red disc``; ``piece`` if it is unknown."""
     if kind == "chess" and piece.lower() in _CHESS:
         return f"{'white' if piece.isupper() else 'black'} {_CHESS[piece.lower()]}"
     return _PIECES.get(kind, {}).get(piece, "piece")
 
 
 def chess_word(letter: str) -> str:
-    """Return the name of a chess piece: ``queen`` for q; the letter itself if it is unknown."""
+    """Return the name of a chess piece, such as ``queen`` for ``q``; an unknown letter stays as it is."""
     return _CHESS.get(letter.lower(), letter)
 
 

@@ -1,1 +1,1 @@
-"""Sessions in their own process: starts the workers of an operator and fills its slots."""
+"""Sessions that play in the current process: start an operator's workers and bind its slots to them."""

@@ -22,7 +22,7 @@ from gym_gui.workers.supervisor import SlotRequest, Supervisor
 from gym_gui.workers.team_context import TeamContext
 
 DEFAULT_DEADLINE_S = 300.0
-"""Seconds for one decision if the slot sets no deadline. People have unlimited time."""
+"""Time limit of one decision in seconds for slots without a deadline. People have unlimited time."""
 
 Secrets = Mapping[AgentID, Mapping[str, str]]
 
@@ -79,7 +79,7 @@ async def start_worker(
 
 
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
-    """Return the slots grouped by worker process.
+    """Return groups of slots; the slots of each group share one worker process.
 
     Slots of a link group share a process; every other slot has its own. With ``isolation: worker``, slots of
     one team with the same worker, machine and GPU share a process, too, unless a person plays them. Opponents
@@ -104,7 +104,7 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
 def slot_requests(
     resolved: ResolvedOperator, agents: Sequence[AgentID], secrets: Secrets
 ) -> list[SlotRequest]:
-    """Return the load requests for the worker of some slots."""
+    """Return the load requests of slots that share one worker process, in the order of ``agents``."""
     definition = resolved.workers[agents[0]]
     return [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
 
@@ -115,7 +115,7 @@ async def start_group(
     requests: Sequence[SlotRequest],
     sink: Sink,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-    """Start one worker process that fills the slots of some load requests, without binding the slots.
+    """Start one worker process that loads the requested slots, without binding the slots.
 
     Args:
         resolved: The operator.
@@ -177,7 +177,7 @@ def _request(
 
 
 def _bind_object(policies: PolicyMappingService, agent: AgentID, policy: object) -> Player:
-    """Bind an in-process policy to a slot. A class or another factory makes one policy per episode."""
+    """Bind an in-process policy to a slot. A class or another factory is called once per episode."""
     own_name = "name" if isinstance(policy, type) or hasattr(policy, "select_action") else "__name__"
     shown = str(getattr(policy, own_name, getattr(policy, "__name__", type(policy).__name__)))
     source = PolicySource.of(policy)

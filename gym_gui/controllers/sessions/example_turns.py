@@ -24,15 +24,15 @@ SETTING: Final = "example_turns"
 """Name of the setting that passes example turns to a worker, by seat."""
 _SEED: Final = 730_190_277
 _EPISODES, _STEPS, _SEEN = 8, 60, 5
-"""Most episodes, most steps of each, and number of turns to choose from per example."""
+"""Largest number of episodes, of steps per episode, and of candidate turns per example."""
 _STEPS_OF_ALL: Final = 4_800
-"""Most steps that are played for all slots of an operator together. Each slot has an equal share."""
+"""Largest number of steps for all slots of an operator together. Each slot has an equal share."""
 
 Turn = Mapping[str, Any]
 
 
 def with_examples(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a slot's settings, with example turns if a chosen option of a setting needs some."""
+    """Return a slot's settings, with example turns added if a chosen option of a setting needs them."""
     schema = resolved.workers[agent].settings_schema
     chosen = [setting.option(settings.get(setting.name, setting.default)) for setting in schema]
     count = max((option.turns for option in chosen if option is not None), default=0)
@@ -46,7 +46,7 @@ def most_turns(resolved: ResolvedOperator, agent: AgentID) -> int:
 
 
 def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dict[AgentID, list[Turn]]:
-    """Return example turns of each seat that a slot's policy plays, its own seat first.
+    """Return example turns of each seat that a slot's policy plays, by seat, the slot's own seat first.
 
     Args:
         resolved: The operator.
@@ -67,7 +67,7 @@ def example_turns(
     steps: int = _STEPS_OF_ALL,
     slots: Iterable[AgentID] = (),
 ) -> dict[AgentID, list[Turn]]:
-    """Return turns of some seats from the same episodes: observation, legal actions and a random action.
+    """Return example turns by seat: observation, legal actions and a random action.
 
     If possible, the actions of a seat's turns differ from each other.
 
@@ -76,7 +76,7 @@ def example_turns(
         seats: Seats whose turns are returned.
         view: Prompt inputs, which determine the text of observations.
         count: Number of turns per seat.
-        steps: Most environment steps.
+        steps: Largest number of environment steps in all episodes together.
         slots: All slots, if agents may appear. A seat that is a pattern gets the turns of the agents that
             match it.
     """
@@ -133,7 +133,7 @@ def _played(
 
 
 def _spread(turns: Sequence[Turn], count: int) -> list[Turn]:
-    """Return ``count`` turns in the order played, preferably with different actions."""
+    """Return at most ``count`` turns in the order of play, preferably with different actions."""
     chosen: list[int] = []
     for fresh in (True, False):
         for at, turn in enumerate(turns):

@@ -1,7 +1,7 @@
 """Checks that the workers of an operator can load their slots, and ends the workers afterwards.
 
-A configuration can be read without a worker. But only the worker can find out whether its program parses, its
-checkpoint's weights are intact, and its settings fit together.
+Only a worker itself can check whether its program parses, its checkpoint's weights are intact, and its
+settings fit together.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _GRACE_S: Final = 1.0
 
 @dataclass(frozen=True)
 class _Group:
-    """Slots of an operator that are filled by one process.
+    """Slots of an operator that one worker process loads.
 
     Attributes:
         resolved: The operator.
         agents: The slots.
         requests: Load requests of the slots.
-        key: Digest of everything that loading the slots depends on.
+        key: Digest of the load requests and their files.
     """
 
     resolved: ResolvedOperator
@@ -56,7 +56,7 @@ class _Group:
 
 
 class LoadCheck:
-    """Loads slots as a test. A loaded slot is not loaded again until its files change.
+    """Test that loads slots in their workers. A loaded slot is not loaded again until its files change.
 
     Args:
         limit_s: Longest wait for one worker, in seconds.
@@ -67,7 +67,7 @@ class LoadCheck:
         self._loaded: set[str] = set()
 
     async def check(self, *operators: ResolvedOperator) -> tuple[tuple[str, AgentID], ...]:
-        """Load every slot of some operators; no model is asked, and no secret leaves this process.
+        """Load every slot of some operators, without a model request, and without secrets for workers.
 
         Slots of one worker share a process, so that it starts only once. If that process refuses a slot or
         takes too long, each group is loaded by a process of its own, as for play, and only that result
@@ -173,12 +173,12 @@ def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
 
 
 def _is_not_loaded_here(player: WorkerAssignment) -> bool:
-    """Return whether a slot is played on another machine, or its settings refer to secrets."""
+    """Return whether a player runs on another machine, or its settings refer to secrets."""
     return "address" in player.settings or any(references(player.settings))
 
 
 def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
-    """Return a digest of all that loading depends on: the load requests and the files that they name."""
+    """Return a digest of load requests and of the files that they name."""
     told = hashlib.sha256(worker.encode())
     for index, request in enumerate(requests):
         told.update(request.message(index).SerializeToString(deterministic=True))
@@ -187,7 +187,7 @@ def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
 
 
 def _files_of(request: SlotRequest) -> Iterator[tuple[str, int, int]]:
-    """Yield path, modification time and size of files that settings name, and of the files next to them."""
+    """Yield path, modification time and size of files named in settings, and of files in their folders."""
     named = (value for value in request.settings.values() if isinstance(value, str) and 0 < len(value) < 4096)
     for value in named:
         path = Path(value).expanduser()

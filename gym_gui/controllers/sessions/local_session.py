@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 _HASTY_GRACE_S = 0.4
-"""Seconds for a worker to end by itself before it is killed; this shorter time applies if a person waits."""
+"""Seconds in which a worker can end by itself before it is killed, if a person waits."""
 
 
 class LocalSession:
@@ -69,7 +69,7 @@ class LocalSession:
         settings: Concurrency, step limit and live view of the session.
         on_event: Receives the events.
         secrets: API keys by slot and path in the slot's settings.
-        is_behind: Returns whether reported calls still wait to be written; workers then delay more calls.
+        is_behind: Returns whether reported model calls still wait to be written; workers then delay calls.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class LocalSession:
         )
 
     async def _compile(self) -> None:
-        """Compile the functions of the environment in a thread, so that this process can report progress."""
+        """Compile the functions of the environment in a thread, so that the event loop reports progress."""
         if not family_of(_spec(self._resolved)).compiled:
             return
         loop = asyncio.get_running_loop()
@@ -168,7 +168,7 @@ class LocalSession:
         return spectator
 
     def _people(self) -> frozenset[AgentID]:
-        """Return the slots that people play at present."""
+        """Return the slots that people play now; slots played by a person's script do not count."""
         return frozenset(
             slot
             for slot, player in self._resolved.assignments.items()
@@ -178,7 +178,7 @@ class LocalSession:
     def _preview(self, spectator: Spectator, plan: EpisodePlan) -> None:
         """Show the first state of an episode before the players are ready.
 
-        An error is only logged, because the episode itself will report it.
+        An error is only logged, because the episode will report the error itself.
         """
         resolved = self._resolved
         environment = self._make_drawn()
@@ -193,7 +193,7 @@ class LocalSession:
             environment.close()
 
     def _make_drawn(self) -> Environment:
-        """Return an environment that renders, or one without rendering if that is impossible."""
+        """Return an environment that renders or, if rendering is impossible, an environment without it."""
         try:
             return self._resolved.make_environment(self._mode)
         except MosaicError as exc:
@@ -203,7 +203,7 @@ class LocalSession:
             return self._resolved.make_environment()
 
     def _parallel_episodes(self, bound: BoundOperator) -> int:
-        """Return the number of parallel episodes: 1 if a watched session has a person's slot."""
+        """Return the number of parallel episodes: 1 if a person plays in a watched session."""
         asked = self._settings.live is not None and any(
             player.worker_type == "human" for player in bound.players.values()
         )
@@ -303,7 +303,7 @@ class LocalSession:
         controller.watch(spectator, self._make_drawn if self._mode is not None else None)
 
     async def settled(self) -> None:
-        """Return at once, because every request has been carried out when its method returns."""
+        """Return at once, because each method of this session completes its request before it returns."""
 
     def answer(self, question_id: int, action: Any) -> None:
         if self._desk is not None:

@@ -19,7 +19,7 @@ from gym_gui.core.types import AgentID, Decision, Shown
 
 
 def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any]:
-    """Return example turns for a slot whose worker can use some; episodes are played to make them."""
+    """Play episodes and return example turns for a slot; an empty mapping if its worker uses none."""
     count = most_turns(resolved, agent) if agent in resolved.views else 0
     return {SETTING: turns_by_seat(resolved, agent, count)} if count else {}
 

@@ -16,7 +16,7 @@ PROCESS_BYTES: Final = 50_000_000
 
 
 def with_shared_processes(experiment: Experiment) -> Experiment:
-    """Return the experiment with one process per team and worker, unless an operator sets otherwise."""
+    """Return the experiment with one process per team and worker as the default of its operators."""
     return replace(experiment, execution=replace(experiment.execution, isolation="worker"))
 
 

@@ -1,14 +1,13 @@
 """Ledger of how much of a run's budgets each shard may spend, saved before the shards get their leases.
 
-An amount that a shard has been given counts as spent until the shard has reported a lower use and has
-limited itself to it. So all shards together spend at most the budgets, even if shards are killed, cut off
-or late.
+A granted amount counts as spent until the shard has reported lower spending and has accepted a lower limit.
+So all shards together spend at most the budgets, even if shards are killed, disconnected or late.
 
 A *lease* tells a shard how much it may spend. A *claim* is the shard's report of what it has spent and needs.
 
-Amounts count from the beginning of a shard's run. Successive tries in one folder are one holder. If a try
-may begin without the latest record of the previous try, or beside that try, each try is a holder of its
-own. Amounts in the record that such a try begins with were spent by other holders and count for those.
+Amounts count from the beginning of a shard's run. Successive attempts in one folder are one holder. If an
+attempt may begin without the latest record of the previous attempt, or in parallel with it, each attempt is a
+separate holder. Amounts in the record with which such an attempt begins count for their original holders.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ FORMAT: Final = 1
 LEASE_S: Final = 120.0
 """Seconds that a shard continues to play without a renewed lease."""
 _FIRST: Final = 0.5
-"""Share of the remaining budget that is given to a shard that measures the cost of an episode."""
+"""Share of the remaining budget that is granted to a shard to measure the cost of an episode."""
 _AHEAD: Final = 2
-"""Divisor of the remaining budget: a shard gets 1 / (this * shards at once) of it, or one episode's needs."""
+"""Divisor of a grant: remaining budget / (divisor * parallel shards), but at least one episode's needs."""
 _MOST_BYTES: Final = 64 * 2**20
 _ROUNDING: Final = 1e-9
 _LEAST: Final = Amount(1, 1e-12)
@@ -50,12 +49,12 @@ _LEAST: Final = Amount(1, 1e-12)
 
 @dataclass
 class Holder:
-    """A shard on a host, or one attempt of the shard, that holds a budget lease.
+    """Holder of a budget lease: a shard on a host, or one attempt to play the shard.
 
     Attributes:
-        granted: The most that the holder may have spent at its end; after its end, what it has spent.
+        granted: Largest amount that the holder may spend; after its end, the amount that it has spent.
         base: Part of ``granted`` that was in the record at the holder's start and was spent by others.
-        gone: What the holder has reported as spent or reserved.
+        gone: Amount that the holder has reported as spent or reserved.
         number: Number of the latest lease.
         is_live: Whether the holder is being played.
         claim: The holder's latest claim; ``None`` if there is none.
@@ -70,7 +69,7 @@ class Holder:
 
     @property
     def waits(self) -> bool:
-        """Whether the holder plays nothing and has seen its latest lease."""
+        """Whether the holder plays no episode and has received its latest lease."""
         return self.claim is not None and self.claim.waits and self.claim.number == self.number
 
     @property
@@ -79,21 +78,21 @@ class Holder:
         return self.is_live and self.claim is not None and self.claim.next is None and not self.waits
 
     def own(self, account: str) -> Amount:
-        """Return the most that the holder itself has spent."""
+        """Return the largest amount that the holder itself can have spent in an account."""
         return (self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)).most(NOTHING)
 
 
 class BudgetLeases:
-    """Decides how much of a run's budgets each shard may spend.
+    """Ledger that decides how much of a run's budgets each shard may spend.
 
     Args:
         folder: Folder of the submission.
         budgets: By account, the limit for all shards together; 0 tokens or 0 dollars for no limit.
         at_once: Number of shards that are played at the same time.
-        lease_s: Seconds that a shard may spend on without a renewed lease.
+        lease_s: Seconds for which a shard may continue to spend without a renewed lease.
 
     Attributes:
-        ended: Whether what is left of the budgets is too little for the remaining episodes.
+        ended: Whether the remaining budgets are too small for the next episodes.
         needed: Amounts that the next episode would need in that case.
     """
 
@@ -123,19 +122,19 @@ class BudgetLeases:
 
         Args:
             shard: Number of the shard.
-            place: Place that plays the shard.
-            said: Claim of the shard as in its file; empty if there is none yet.
+            place: Host that plays the shard.
+            said: Claim of the shard as a line of its file; empty if there is no claim yet.
             is_live: Whether the shard is being played.
             is_over: For a shard that is not live, whether it certainly spends nothing more, so that its claim
-                is final. If not, it may be cut off and spend all that it was given.
-            holder: Name of the holder at the place; empty if the shard has only one there.
+                is final. If not, it may be disconnected and spend its whole grant.
+            holder: Name of the holder on the host; empty if the shard has only one holder there.
             after: Holder that has ended and whose complete record this holder began with.
         """
         key = shard, place, holder
         heard = self._holders.setdefault(key, Holder())
         for other, each in self._holders.items():
             if other[0] == shard and each is not heard:
-                each.is_live, each.claim = False, None  # the book assumes one holder per shard at a time
+                each.is_live, each.claim = False, None  # the ledger assumes one holder per shard at a time
         first, heard.is_live = heard.claim is None, is_live
         claim = Claim.from_line(said)
         if claim is None:
@@ -160,7 +159,7 @@ class BudgetLeases:
 
     @staticmethod
     def _take_over(new: Holder, ended: Holder | None) -> None:
-        """Set the base of a new holder to the record's values at the holder's beginning."""
+        """Set a new holder's base to the amounts in the record with which the holder begins."""
         new.base = dict(new.gone)
         if ended is not None:
             ended.granted = {
@@ -177,14 +176,13 @@ class BudgetLeases:
     # -- leases for shards ------------------------------------------------------------
 
     def share_out(self, *, more_to_come: bool) -> None:
-        """Grant the remaining budgets to the shards that need them, earliest seeds first, and save the
-        ledger.
+        """Grant remaining budgets to shards that need them, earliest seeds first, and save the ledger.
 
         Args:
             more_to_come: Whether lost shards will be begun again and may return some of their amounts.
 
         Raises:
-            UsageError: The book cannot be written.
+            UsageError: The ledger cannot be written.
         """
         asking = [(key, h) for key, h in sorted(self._holders.items()) if h.is_live and h.claim is not None]
         fair = {name: self._part(self.left(name), 1 / (_AHEAD * self._at_once)) for name in self.budgets}
@@ -193,7 +191,7 @@ class BudgetLeases:
         for _, holder in asking:
             assert holder.claim is not None
             if holder.claim.number < holder.number:
-                stuck = False  # the holder has not seen its latest lease yet
+                stuck = False  # the holder has not received its latest lease yet
                 continue
             given = not self.ended and self._give(holder, holder.claim, fair)
             stuck = stuck and holder.waits and not given
@@ -203,7 +201,7 @@ class BudgetLeases:
         self.save()
 
     def lease(self, shard: int, place: str, holder: str = "") -> str:
-        """Return the lease to send to a shard, as a line. The arguments are those of :meth:`hear`."""
+        """Return the lease of a shard as a line to send. The arguments are those of :meth:`hear`."""
         held = self._holders[shard, place, holder]
         self._beat += 1
         beat = f"{self._who}-{self._beat}"
@@ -218,18 +216,18 @@ class BudgetLeases:
         )
 
     def remaining(self, account: str) -> RemainingBudget:
-        """Return the remaining budget of an account after all grants; infinite if nothing limits it."""
+        """Return the remaining budget of an account after all grants; infinite if there is no limit."""
         budget, left = self.budgets[account], self.left(account)
         return RemainingBudget(
             left.tokens if budget.tokens else math.inf, left.usd if budget.usd else math.inf
         )
 
     def spent(self, account: str) -> Amount:
-        """Return the most that all shards have spent in an account."""
+        """Return the largest amount that all shards together can have spent in an account."""
         return sum((holder.own(account) for holder in self._holders.values()), NOTHING)
 
     def lost(self, found: Amounts) -> dict[str, Amount]:
-        """Return what may have been spent by shards whose results were never collected.
+        """Return the amounts by account that shards may have spent whose results were never collected.
 
         Args:
             found: Amounts spent according to the collected results.
@@ -240,7 +238,7 @@ class BudgetLeases:
         }
 
     def _give(self, holder: Holder, claim: Claim, fair: Amounts) -> bool:
-        """Grant a holder more if it needs more and enough is free, and return whether a grant was made."""
+        """Raise a holder's grant if it needs more and enough budget remains; return whether it was raised."""
         left = {account: self.left(account) for account in self.budgets}
         if claim.next == {}:
             return False
@@ -291,7 +289,7 @@ class BudgetLeases:
     # -- the file --------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the ledger to disk, whole or not at all.
+        """Write the ledger to disk atomically.
 
         Raises:
             UsageError: The file cannot be written.
@@ -332,8 +330,8 @@ class BudgetLeases:
         """Return the ledger of a submission, or ``None`` if the submission has no budgets.
 
         Raises:
-            RunFormatError: The book is damaged or has a later format.
-            UsageError: The book cannot be read.
+            RunFormatError: The ledger is damaged or has a later format.
+            UsageError: The ledger cannot be read.
         """
         path = folder / NAME
         if not path.exists():

@@ -1,4 +1,4 @@
-"""The texts around the stage: score, step and pace above it, and the prompt below it."""
+"""Texts around the picture of a game: score, step and pace above it, and the prompt below it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Caption(QObject):
-    """Updates the texts around the stage whenever the game changes.
+    """Updates the texts around the picture of a game whenever the game changes.
 
     Create a caption after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`:
     it then reads their state after they have handled a change.
@@ -68,7 +68,7 @@ class Caption(QObject):
         people_input.mouse.caught_changed.connect(self._show_prompt)
 
     def begin(self, task: str) -> None:
-        """Clear the stage and show that an environment is starting.
+        """Clear the picture of the game and show that an environment is starting.
 
         Args:
           task: Id of the environment.
@@ -82,7 +82,7 @@ class Caption(QObject):
         self._card.dock_slot.set_title(self._name)
 
     def set_env_info(self, known: EnvironmentInfo) -> None:
-        """Set the environment's description, after it has been read."""
+        """Set the environment's description, with which the title and the step limit are shown."""
         self._known, self._name = known, known.page.title
         if self.view is not None:
             self._card.show_view(self.view, self._name)
@@ -215,7 +215,7 @@ class Prompt:
 
 
 def prompt_for(p: Prompt) -> tuple[str, str] | None:
-    """Return tone and text of the prompt below the stage; ``None`` keeps the last text."""
+    """Return tone and text of the prompt below the picture of a game; ``None`` keeps the last text."""
     if p.state is OperatorState.BROKEN or p.over:
         return "muted", ""
     if p.state in (OperatorState.STARTING, OperatorState.IDLE, OperatorState.CLOSED):
