@@ -1,6 +1,8 @@
 """Runs one of BALROG's agents in one episode, with a client that calls the model through MOSAIC."""
 
 # BALROG is untyped: all its values are Any.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ and the last observation must then equal the recorded one.
 
 # Values returned by environments are untyped.
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import hashlib

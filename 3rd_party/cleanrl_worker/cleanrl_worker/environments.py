@@ -2,6 +2,8 @@
 
 # Values returned by environments are untyped.
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from typing import Any

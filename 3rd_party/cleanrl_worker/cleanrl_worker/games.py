@@ -7,6 +7,8 @@ that can fill a slot.
 
 # Values returned by environments are untyped.
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

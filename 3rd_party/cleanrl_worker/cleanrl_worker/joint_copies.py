@@ -6,6 +6,8 @@ process step. Copies, seeds and all results are the same for any number of proce
 
 # Values returned by environments are untyped.
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import contextlib

@@ -6,6 +6,8 @@ pickle). Both are read by :mod:`mosaic_worker.unpickling`: classes become names,
 
 # The content of a pickle is untyped.
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import hashlib

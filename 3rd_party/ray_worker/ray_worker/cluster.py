@@ -2,6 +2,9 @@
 
 # Ray is not among the packages that the checks install.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import contextlib

@@ -2,6 +2,8 @@
 
 # The content of a pickle or a state of RLlib is untyped.
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import base64

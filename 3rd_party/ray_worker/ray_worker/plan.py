@@ -2,6 +2,8 @@
 
 # Values returned by environments are untyped.
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import contextlib

@@ -2,6 +2,9 @@
 
 # Ray is not among the packages that the checks install, and torch is typed only in part.
 
+# pyright: reportMissingImports=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import contextlib

@@ -10,6 +10,8 @@ saved; it is filled again. New episodes begin, seeded from the seed and the step
 
 # Ray and torch are typed only in part, or not installed.
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

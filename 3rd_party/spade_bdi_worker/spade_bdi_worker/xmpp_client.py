@@ -2,6 +2,9 @@
 
 # slixmpp is not installed where MOSAIC's types are checked.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUntypedBaseClass=false, reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import asyncio

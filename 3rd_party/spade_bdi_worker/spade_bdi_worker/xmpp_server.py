@@ -14,6 +14,9 @@ refused.
 
 # pyjabber has no types and is not installed where MOSAIC's types are checked.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 import asyncio

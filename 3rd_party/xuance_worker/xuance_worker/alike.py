@@ -2,6 +2,8 @@
 
 # numpy's generators are typed only in part.
 
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import math

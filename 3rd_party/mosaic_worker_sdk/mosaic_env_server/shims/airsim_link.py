@@ -6,6 +6,9 @@ The client (https://github.com/Cosys-Lab/Cosys-AirSim) uses msgpack-RPC over TCP
 
 # Values returned by the client are untyped.
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 import socket

@@ -8,6 +8,9 @@ same, and restores the generators afterward.
 
 # Values returned by the packages are untyped.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportPrivateUsage=false
+
 from __future__ import annotations
 
 import contextlib

@@ -7,6 +7,9 @@ the result files.
 
 # Values returned by the packages are untyped.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import fcntl

@@ -6,6 +6,9 @@ generator. This module seeds that generator and NumPy's while an episode begins,
 
 # Values returned by the package are untyped.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import functools

@@ -2,6 +2,9 @@
 
 # Pgx draws SVG text; the library that converts SVG to pixels is untyped.
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingModuleSource=false
+
 from __future__ import annotations
 
 import io

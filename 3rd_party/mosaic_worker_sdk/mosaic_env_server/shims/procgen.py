@@ -6,6 +6,8 @@ levels of all its episodes. This module creates a new Procgen environment for ea
 
 # Values returned by gym3 are untyped.
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportMissingImports=false
+
 from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, Tuple

@@ -4,6 +4,8 @@ actions.
 
 # Values returned by environments are untyped.
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
