@@ -46,7 +46,7 @@ def test_a_mistake_is_named_with_its_line_and_what_was_expected(talk: Talk) -> N
         ('at("http://x"). { include("linked.asl") }', "links are not followed"),
         ('{ include("linked/other.asl") }', "links are not followed"),
         ('{ include("$jasonJar/x.asl") }', "No such file or directory"),
-        ('{ include("large.asl") }', "at most 1,000,000 bytes"),
+        ('{ include("large.asl") }', "1,000,000 bytes at most"),
         ('{ begin include("other.asl") } { end }', "mind.asl"),
         ('{ register_function("java.lang.Runtime") }', "there is no directive register_function here"),
     ],

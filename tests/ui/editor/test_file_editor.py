@@ -108,7 +108,7 @@ def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEdi
     editor_view.setPlainText("!go.\n+!go <- turn_left; forwrd; .fly; !go.\n")
     qtbot.waitUntil(lambda: set(editor_view.problems) == {2}, timeout=WAIT)
     told = [wrong.item(i).text() for i in range(wrong.count())]
-    assert any("no action 'forwrd' here (did you mean forward?)" in each for each in told)
+    assert any("no action 'forwrd' (did you mean forward?)" in each for each in told)
     assert any(".fly" in each for each in told)
     words = {mark.cursor.selectedText() for mark in editor_view.extraSelections()}
     assert "forwrd" in words
