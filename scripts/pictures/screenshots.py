@@ -896,7 +896,7 @@ async def photograph(
     window: Any, run: Path, model_url: str, options: argparse.Namespace, bus: Any = None
 ) -> list[str]:
     """Take every picture asked for, then close the window; returns what is wrong with what is seen."""
-    from PyQt6.QtWidgets import QAbstractButton
+    from PyQt6.QtWidgets import QAbstractButton, QWidget
 
     from gym_gui.ui.window.palette import CommandPalette
 
@@ -910,6 +910,14 @@ async def photograph(
         found.extend(f"{where}: {sentence}" for sentence in sentences)
         for sentence in sentences:
             print(f"  {sentence}", flush=True)
+
+    def take(shown: QWidget, file: Path) -> None:
+        if wanted is not None and file.name not in wanted:
+            return
+        shown.grab().save(str(file))
+        print(file, flush=True)
+        if wanted is not None:
+            compress(file)
 
     try:
         for name in options.only or scenes:
@@ -934,14 +942,10 @@ async def photograph(
                     await asyncio.sleep(_SETTLE_S)
                     file = options.out / f"{name}-{theme}-{width}{scale}.png"
                     shown = _on_top() or window
-                    if wanted is None or file.name in wanted:
-                        shown.grab().save(str(file))
-                        print(file, flush=True)
-                        if wanted is not None:
-                            compress(file)
+                    take(shown, file)
                     tell(file.stem, does_not_fit(shown))
                     for number, own in enumerate(window.context.detached_windows.shown, 1):
-                        own.grab().save(str(file.with_name(f"{name}-{number}-{theme}{scale}.png")))
+                        take(own, file.with_name(f"{name}-{number}-{theme}{scale}.png"))
                 if (dialog := _on_top()) is not None:
                     tell(name, wrong_by_keyboard(dialog) if dialog.isModal() else [])
                     if not closes_on_escape(dialog):
