@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig
+from gym_gui.envs.families.custom import registered
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
@@ -34,9 +36,17 @@ def said(operator: LiveOperator, card: OperatorRenderContainer) -> list[str]:
     return told
 
 
-def test_the_card_says_how_far_the_compiling_is(live: Any, context: AppContext, qtbot: Any) -> None:
-    envs.register("tests/Fours-v0", Compiled, family=CompiledFamily())
-    operator = live(baseline(task="tests/Fours-v0"))
+@pytest.fixture
+def fours() -> Iterator[str]:
+    """An environment that has to compile, known during one test."""
+    yield envs.register("tests/Fours-v0", Compiled, family=CompiledFamily()).id
+    registered.remove("tests/Fours-v0")
+
+
+def test_the_card_says_how_far_the_compiling_is(
+    live: Any, context: AppContext, qtbot: Any, fours: str
+) -> None:
+    operator = live(baseline(task=fours))
     card = OperatorRenderContainer(context.theme, operator)
     qtbot.addWidget(card)
     told = said(operator, card)
