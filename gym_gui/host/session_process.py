@@ -334,9 +334,8 @@ class HostProcess:
             before = time.monotonic()
             await asyncio.wait({child.exited}, timeout=1.0)
             if time.monotonic() - before > 3.0:
-                self._last_message_at = max(
-                    self._last_message_at, time.monotonic()
-                )  # our own loop was blocked
+                # Our own loop was blocked.
+                self._last_message_at = max(self._last_message_at, time.monotonic())
             silent = time.monotonic() - self._last_message_at
             if silent > self._patience:
                 child.kill(f"did not respond for {silent:.0f} s")

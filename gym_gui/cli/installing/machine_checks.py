@@ -26,6 +26,7 @@ from gym_gui.cli.installing.installer import find_uv, has_pip
 from gym_gui.cli.window import display_trouble, package_trouble
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.inherited_environment import inherited
+from gym_gui.envs.spec import DISTRIBUTION
 from gym_gui.host.host_program import make_memory
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
@@ -36,7 +37,6 @@ from mosaic_worker.failures import described
 State = Literal["ok", "note", "problem"]
 """``note``: a feature is missing or limited; ``problem``: something that most users need does not work."""
 
-DISTRIBUTION: Final = "mosaic-gym-gui"
 _LITTLE_MB, _TOO_LITTLE_MB = 1024, 100
 """Free space of a folder in megabytes below which the check gives a note, and a problem."""
 _SHARED_MB = 128
