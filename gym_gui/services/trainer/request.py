@@ -12,13 +12,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.formats import check_format
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
+from gym_gui.core.ulids import new_ulid
 from gym_gui.core.validation import folder_name
 from gym_gui.envs import needs_of, resolve
 from gym_gui.services.compatibility import known_paradigm, training_incompatibilities
@@ -77,7 +76,7 @@ class TrainRequest:
     resume: bool = False
     overwrite: bool = False
     title: str = ""
-    run_id: str = field(default_factory=lambda: str(ULID()))
+    run_id: str = field(default_factory=new_ulid)
     group: str = ""
 
     @classmethod
@@ -165,7 +164,7 @@ class TrainRequest:
             resume=resume,
             overwrite=overwrite,
             title=title,
-            run_id=run_id or str(ULID()),
+            run_id=run_id or new_ulid(),
             group=group,
         )
 
@@ -319,7 +318,7 @@ class KeptRequest:
         except LoadError as error:
             raise UsageError(str(error)) from error
         return cls(
-            str(ULID()),
+            new_ulid(),
             policy.worker,
             policy.algorithm,
             policy.env_id,

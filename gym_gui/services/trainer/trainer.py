@@ -17,9 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
+from gym_gui.core.ulids import new_ulid
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch
@@ -115,7 +114,7 @@ class Trainer:
         self.queue.check_room()
         self.queue.check(limits)
         earlier = self._run_store.over(resume_of).record if resume_of else None
-        run_id = resume_of or str(ULID())
+        run_id = resume_of or new_ulid()
         folder = earlier.folder if earlier else self.folder / run_id
         admitted = await asyncio.to_thread(
             self._admission.admit,
