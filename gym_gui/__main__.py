@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 
 from gym_gui.core.printable_text import show_only
@@ -20,17 +22,34 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("mosaic: interrupted\n")
         status = 130
+    except Exception as error:
+        status = _report(error)
     # If a KeyboardInterrupt passed through an exec() of text (dataclasses use exec) and was caught further
     # up, Python ends by SIGINT instead of this status. Python checks the last exec() only, so run another.
     exec("")
     return status
 
 
+def _report(error: Exception) -> int:
+    """Write a crash report, print where it is, and return the exit status."""
+    from gym_gui.cli.errors import WORK_FAILED, tell
+    from gym_gui.services.crash_reports import write_crash_report
+
+    file = write_crash_report(error)
+    if file is None or os.environ.get("MOSAIC_DEBUG"):
+        traceback.print_exception(error)
+    where = f" A report that you may send: {file}" if file is not None else ""
+    tell(f"something went wrong: {type(error).__name__}: {error}.{where}")
+    return WORK_FAILED
+
+
 def _run() -> int:
-    from gym_gui.cli.window import open_window, open_with
+    from gym_gui.cli.window import open_window, open_with, package_trouble
 
     open_with(_show)
     arguments = sys.argv[1:]
+    if not arguments and package_trouble():
+        arguments = ["--help"]
     if arguments in ([], ["gui"]):
         # Skips the command line's parser, whose import takes longer than the window's.
         try:

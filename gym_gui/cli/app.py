@@ -34,6 +34,7 @@ from gym_gui.cli.arguments import (
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_library import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_recorded_runs import export, power, query, reparse, replay, report, rerun, verify
+from gym_gui.cli.commands_self import self_app
 from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
 from gym_gui.core.printable_text import visible_streams
@@ -53,6 +54,7 @@ app.add_typer(envs_app, name="envs")
 app.add_typer(runs_app, name="runs")
 app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
+app.add_typer(self_app, name="self")
 
 _COMPLETE = "_MOSAIC_COMPLETE"
 """Environment variable that typer's completion scripts set to request completions."""

@@ -114,6 +114,22 @@ def test_the_command_answers(installed: Path, run: Callable[..., str]) -> None:
     assert "workers" in text
 
 
+def test_without_the_window_it_prints_its_commands(installed: Path, run: Callable[..., str]) -> None:
+    mosaic = installed.parent / "mosaic"
+    assert run(mosaic) == run(mosaic, "--help")
+
+
+def test_it_says_how_it_was_installed(installed: Path, run: Callable[..., str]) -> None:
+    told = run(installed.parent / "mosaic", "self", "update")
+    assert str(installed.parent.parent) in told
+    assert told.rstrip().endswith("--upgrade mosaic-gym-gui")
+
+
+def test_the_core_is_few_distributions(installed: Path) -> None:
+    (site,) = (installed.parent.parent / "lib").glob("*/site-packages")
+    assert len(list(site.glob("*.dist-info"))) <= 30
+
+
 def test_an_experiment_runs_from_the_wheel(installed: Path, run: Callable[..., str], tmp_path: Path) -> None:
     experiment = {
         "operators": [
