@@ -20,8 +20,10 @@ from gym_gui.cli.arguments import (
     Concurrency,
     Detach,
     Executor,
+    Gpu,
     InstallDryRun,
     Json,
+    Offline,
     Processes,
     Profile,
     RunsFolder,
@@ -251,13 +253,50 @@ def install(
             metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb, ray or evdev."
         ),
     ],
+    offline: Offline = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install the packages of an optional part of MOSAIC."""
     from gym_gui.cli.installing.install_extras import install_extra
+    from gym_gui.cli.installing.wheelhouse import use_wheelhouse
 
+    use_wheelhouse(offline)
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
+
+
+@app.command()
+def wheelhouse(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder for the wheels.")],
+    extra: Annotated[
+        list[str] | None, typer.Option(metavar="EXTRA", help="Part of MOSAIC, such as gui; repeatable.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAMILY", help="Family of environments; repeatable.", autocompletion=completion.families
+        ),
+    ] = None,
+    worker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Worker; repeatable.", autocompletion=completion.workers),
+    ] = None,
+    gpu: Gpu = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch wheels for machines without a network."""
+    from gym_gui.cli.installing.wheelhouse import make_wheelhouse
+
+    raise typer.Exit(
+        make_wheelhouse(
+            folder,
+            extras=extra or (),
+            env_families=env or (),
+            workers=worker or (),
+            gpu=gpu,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command()
