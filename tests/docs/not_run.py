@@ -152,6 +152,9 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
             "run in tests/scripts/test_release.py"
         ),
         "uv tool install --find-links dist 'mosaic-gym-gui[gui]'": _DOWNLOADS,
+        "mosaic wheelhouse wheels --extra gui --env crafter": _DOWNLOADS,
+        "pip install --no-index --find-links wheels 'mosaic-gym-gui[gui]'": _DOWNLOADS,
+        "mosaic envs install crafter --offline wheels": _DOWNLOADS,
         "mosaic": _WINDOW,
     },
     "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},
