@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from gym_gui.controllers.runs.matrix_check import without_unstarted
 from gym_gui.controllers.runs.model_slots import with_limits, with_recorded_replies
 from gym_gui.controllers.runs.operator_execution import (
     MAX_BROKEN_STARTS,
+    OnProgress,
     OperatorExecution,
     OperatorProgress,
     RunResult,
@@ -45,9 +46,6 @@ _log = logging.getLogger(__name__)
 
 KEPT_WARM = 8
 """Largest number of test sessions that stay open for the start of the run."""
-
-
-OnProgress = Callable[[Sequence[OperatorProgress]], None]
 
 
 class OperatorScriptExecutionManager:
