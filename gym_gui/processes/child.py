@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ulid import ULID
-
 import mosaic_worker.launch
 from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
@@ -140,7 +138,7 @@ class ManagedChild:
         Raises:
             ChildStartError: The program cannot be started.
         """
-        tag = tag or str(ULID())
+        tag = tag or os.urandom(16).hex()
         environment = tagged(dict(environment), tag)
         guard()
         options: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": PIPE, "env": environment}

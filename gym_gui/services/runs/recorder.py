@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from ulid import ULID
 
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
@@ -77,6 +76,8 @@ class Recorder:
         Raises:
             UsageError: ``out`` cannot be written.
         """
+        from ulid import ULID  # reads the metadata of its package, while no session waits
+
         run_id = str(ULID())
         folder = out / run_id
         started = clock.now().isoformat(timespec="seconds")
