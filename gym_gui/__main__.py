@@ -10,10 +10,11 @@ import traceback
 from collections.abc import Sequence
 
 from gym_gui.core.printable_text import show_only
+from mosaic_worker.launch import end_process
 
 
 def main() -> int:
-    """Run the program and return its exit status."""
+    """Run the program and return its exit status; after a command, end the process with it."""
     # SIGTERM acts like Ctrl-C, so that everything the program has started is cleaned up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     show_only()
@@ -24,6 +25,9 @@ def main() -> int:
         status = 130
     except Exception as error:
         status = _report(error)
+    # Freeing every object takes a tenth of a second. A window needs it: Qt hands the clipboard over then.
+    if "PyQt6" not in sys.modules:
+        end_process(status)
     # If a KeyboardInterrupt passed through an exec() of text (dataclasses use exec) and was caught further
     # up, Python ends by SIGINT instead of this status. Python checks the last exec() only, so run another.
     exec("")
