@@ -37,7 +37,7 @@ def main() -> int:
 def _report(error: Exception) -> int:
     """Write a crash report, print where it is, and return the exit status."""
     from gym_gui.cli.errors import WORK_FAILED, tell
-    from gym_gui.core.crash_reports import write_crash_report
+    from gym_gui.processes.crash_reports import write_crash_report
 
     file = write_crash_report(error)
     if file is None or os.environ.get("MOSAIC_DEBUG"):

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 import mosaic_worker.launch
 from gym_gui.core.clean_up import finish_despite_cancel
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
-from gym_gui.core.ulids import new_ulid
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus, from_code
 from gym_gui.processes.reaper import guard
 from gym_gui.processes.tree import kill_tree, tagged

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices
 
-from gym_gui.core.crash_reports import write_crash_report
+from gym_gui.processes.crash_reports import write_crash_report
 
 if TYPE_CHECKING:
     from gym_gui.ui.widgets.message_panels import Action

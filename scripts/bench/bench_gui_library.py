@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gym_gui.core.ulids import new_ulid
+from gym_gui.core.clock import new_ulid
 
 TASKS = ("CartPole-v1", "Taxi-v3", "MiniGrid-DoorKey-8x8-v0", "connect_four_v3", "ALE/Pong-v5")
 AGENTS = (

@@ -15,8 +15,8 @@ from typing import Final
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.library.confirm_submission import confirm_in_terminal
 from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import UsageError
-from gym_gui.core.ulids import new_ulid
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import backends_of, load_profile
 from gym_gui.services.submissions.follower import begin_following, following

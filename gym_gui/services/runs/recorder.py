@@ -20,10 +20,10 @@ import orjson
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
 from gym_gui.core import clock
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
-from gym_gui.core.ulids import new_ulid
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.runs.run_files import OperatorFiles
 from mosaic_worker.learning.training_files import cut_half_line

@@ -12,12 +12,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.formats import check_format
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
-from gym_gui.core.ulids import new_ulid
 from gym_gui.core.validation import folder_name
 from gym_gui.envs import needs_of, resolve
 from gym_gui.services.compatibility import known_paradigm, training_incompatibilities

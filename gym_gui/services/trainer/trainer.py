@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
-from gym_gui.core.ulids import new_ulid
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch

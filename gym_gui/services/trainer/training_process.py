@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import mosaic_worker.training
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
-from gym_gui.core.ulids import new_ulid
 from gym_gui.processes.identity import birth, suspended
 from gym_gui.processes.tree import kill_tree
 from gym_gui.services.trainer.file_follower import Follower

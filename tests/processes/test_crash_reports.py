@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core.crash_reports import reports_dir, write_crash_report
+from gym_gui.processes.crash_reports import reports_dir, write_crash_report
 from tests.support.commands import ROOT
 
 
@@ -23,7 +23,7 @@ def _raised(text: str) -> Exception:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path))
-    monkeypatch.setattr("gym_gui.core.crash_reports._reported", set())
+    monkeypatch.setattr("gym_gui.processes.crash_reports._reported", set())
     return tmp_path
 
 
