@@ -13,7 +13,14 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS
-from gym_gui.analysis.columns.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.columns.cells import (
+    ColumnOutput,
+    ResultColumn,
+    ResultRow,
+    columns_in,
+    options_of,
+    teams_of,
+)
 from gym_gui.analysis.columns.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.columns.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.columns.team_columns import TEAM_COLUMNS
@@ -132,8 +139,8 @@ def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: 
     """Print a result table with the columns for terminals; print nothing without rows."""
     if not rows:
         return
-    shown = columns_in(Place.TERMINAL, columns, rows)
-    headings = [Heading(column.heading_in(Place.TERMINAL), column.words) for column in shown]
+    shown = columns_in(ColumnOutput.TERMINAL, columns, rows)
+    headings = [Heading(column.heading_in(ColumnOutput.TERMINAL), column.words) for column in shown]
     cells = [[Text(clean(column.show(row).text)) for column in shown] for row in rows]
     print_table(console, headings, cells, title=clean(title))
     console.print()

@@ -122,13 +122,13 @@ def run_command(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.running.executor_commands import Elsewhere
+        from gym_gui.cli.running.executor_commands import ExecutorOptions
         from gym_gui.cli.running.submit import submit_experiment
 
         check_alone(shard=shard, replay=replay, processes=processes)
         check_alone(time_budget=time_budget)
         budgets = {"money_budget_usd": money_budget, "token_budget": token_budget}
-        where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
+        where = ExecutorOptions(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(
             submit_experiment(
                 file,
@@ -198,11 +198,11 @@ def tournament(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.running.executor_commands import Elsewhere
+        from gym_gui.cli.running.executor_commands import ExecutorOptions
         from gym_gui.cli.running.submit import submit_tournament
 
         check_alone(shard=shard, processes=processes)
-        where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
+        where = ExecutorOptions(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
     from gym_gui.host.prestart import CommandHosts
 

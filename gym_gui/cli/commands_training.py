@@ -90,10 +90,10 @@ def train(
     trust.allow_all(trusted)
     elsewhere = None
     if is_elsewhere(executor, profile, None, resume, detach):
-        from gym_gui.cli.running.executor_commands import Elsewhere
+        from gym_gui.cli.running.executor_commands import ExecutorOptions
 
         check_alone(background=background or None, priority=priority or None)
-        elsewhere = Elsewhere(executor, profile, None, resume, dry_run, detach)
+        elsewhere = ExecutorOptions(executor, profile, None, resume, dry_run, detach)
     elif dry_run:
         raise UsageError("--dry-run needs --executor", fix="Add --executor local, ssh, slurm or ray")
     raise typer.Exit(

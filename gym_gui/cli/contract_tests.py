@@ -15,7 +15,7 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
 from gym_gui.controllers.child_jobs.environment_check import check_apart
 from gym_gui.core.errors import UsageError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.subprocess_job import LONGEST_CALL_S
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -95,10 +95,10 @@ def check_worker(
         chosen = env is not None
         work = check_worker_apart(definition.type_id, given, each, must_play=chosen or bool(given))
         report = asyncio.run(work)
-        if report["load"].status is not Status.SKIPPED:
+        if report["load"].status is not CheckStatus.SKIPPED:
             break
     report = report or check(definition, settings=given or None)
-    played = report["load"].status is not Status.SKIPPED
+    played = report["load"].status is not CheckStatus.SKIPPED
     status = _print_result(
         definition.type_id, report.findings, report.ok and played, as_json, report.measures()
     )

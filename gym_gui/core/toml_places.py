@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 
 _AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
 _END: Final = re.compile(r"\(at end of document\)")
 _KEY: Final = re.compile(r"""^\s*(?:\[+\s*(?P<table>[^\]]+?)\s*\]+|(?P<key>"[^"]*"|'[^']*'|[\w.-]+)\s*=)""")
 
 
-def place_in_toml(file: str, source: str, sentence: str) -> Place:
+def place_in_toml(file: str, source: str, sentence: str) -> FilePosition:
     """Return the position of an error: the parser's, or the line of the key or table that the message names.
 
     Args:
@@ -25,10 +25,10 @@ def place_in_toml(file: str, source: str, sentence: str) -> Place:
             or the longest key; line 0 if the message names no key.
     """
     if (said := _AT.search(sentence)) is not None:
-        return Place(file, int(said[1]), int(said[2]))
+        return FilePosition(file, int(said[1]), int(said[2]))
     lines = source.splitlines()
     if _END.search(sentence):
-        return Place(file, max(len(lines), 1))
+        return FilePosition(file, max(len(lines), 1))
     words = sentence.removeprefix(file)
     best, table = (0, 0), ""
     for number, line in enumerate(lines, 1):
@@ -41,7 +41,7 @@ def place_in_toml(file: str, source: str, sentence: str) -> Place:
         weight = _weight(name, words) * 4 + sum(1 for part in parts if _weight(part, words))
         if _weight(name, words) and weight > best[0]:
             best = (weight, number)
-    return Place(file, best[1])
+    return FilePosition(file, best[1])
 
 
 def _weight(name: str, words: str) -> int:

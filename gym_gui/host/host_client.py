@@ -42,7 +42,7 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import Compiling
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.types import AgentID
-from gym_gui.host.frames import FrameReader, Places
+from gym_gui.host.frames import BufferPositions, FrameReader
 from gym_gui.host.host_program import TakeProgram
 from gym_gui.host.request_messages import (
     allowance_message,
@@ -69,7 +69,7 @@ from gym_gui.services.store import Store
 
 if TYPE_CHECKING:
     from gym_gui.host.idle_hosts import IdleHosts
-    from gym_gui.host.remote_session import Elsewhere
+    from gym_gui.host.remote_session import RemoteMachine
 
 SEEN_EVERY = 2
 """Number of received views after which the client confirms them to the host."""
@@ -110,7 +110,7 @@ class HostSession:
         share_memory: bool = True,
         take: TakeProgram | None = None,
         idle_hosts: IdleHosts | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: RemoteMachine | None = None,
         steps_per_s: float | None = None,
     ) -> None:
         self._steps_per_s = steps_per_s
@@ -272,7 +272,7 @@ class HostSession:
         if frame.HasField("pixels"):
             self._tell(FrameDrawn(picture_in(frame), view.picture))
         elif frame.stride and self._frames is not None:
-            newest = self._frames.newest(Places(frame.base, frame.stride))
+            newest = self._frames.newest(BufferPositions(frame.base, frame.stride))
             if newest is not None:
                 self._tell(FrameDrawn(*newest))
         self._tell(view_of(view))

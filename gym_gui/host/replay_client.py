@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import structs
 
 from gym_gui.controllers.engine.resolved_operator import vouch
-from gym_gui.controllers.replays.replay_reel import Look, ReplayStore
+from gym_gui.controllers.replays.replay_reel import ReplayStore, StoredState
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.types import AgentID
@@ -125,7 +125,7 @@ class ReplaySession:
             observed = observation_of(look.observed)
             picture, observed = observed.picture, structs.replace(observed, picture=None)
         self.reel.add(
-            Look(look.position, look.step, look.rows, board, look.text, scores, look.result, observed),
+            StoredState(look.position, look.step, look.rows, board, look.text, scores, look.result, observed),
             picture,
         )
         self.moves += look.moves

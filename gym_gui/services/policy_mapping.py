@@ -30,7 +30,7 @@ from gym_gui.services.backends import (
     TellsAgentsApart,
 )
 from gym_gui.workers.decision_batch import AnswerBatch, DecisionBatch
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 
 _AT_ONCE_S = 0.0003
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
@@ -512,7 +512,7 @@ class PolicyMappingService:
         for slot, (seed, agent) in seats.items():
             self._backend_of(slot).begin(episode, seed, agent)
 
-    def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: Joined) -> None:
+    def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: JoinedAgent) -> None:
         """Assign an agent that appeared during an episode to the policy of a slot.
 
         The slot also plays other agents in the episode.
@@ -531,7 +531,7 @@ class PolicyMappingService:
         known = self._appeared.add(slot, seed, agent, joined)
         backend.begin(known.episode, seed, agent, joined)
 
-    def tell(self, agent: AgentID, joined: Joined) -> None:
+    def tell(self, agent: AgentID, joined: JoinedAgent) -> None:
         """Replace the context of an appeared agent, because another policy plays its slot from now on."""
         self._appeared.tell(agent, joined)
 

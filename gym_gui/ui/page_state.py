@@ -18,7 +18,7 @@ _PAUSE_MS = 400
 """Least time between two writes, in milliseconds; the first change is written at once."""
 
 
-class Kept(QObject, Generic[T]):
+class SavedPageState(QObject, Generic[T]):
     """Writes a page's state to the data folder, and reads it when the page is first opened.
 
     Args:

@@ -418,18 +418,18 @@ class Scenes:
 
     async def operators_one_agent(self) -> None:
         """What the program sees and believes, beside the whole."""
-        from gym_gui.ui.minds import MindView
+        from gym_gui.ui.minds import AgentSnapshotView
 
         await self.operators_program()
         manual = self._page("operators").manual
         manual.show_mind()
-        picture = manual.findChild(MindView, "mind").picture
+        picture = manual.findChild(AgentSnapshotView, "mind").picture
         await self._until(lambda: picture.isVisible() and picture.image() is not None, "what it sees")
 
     async def operators_search(self) -> None:
         """The tree of what a search thought of its move, beside the game."""
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
-        from gym_gui.ui.minds import MindView
+        from gym_gui.ui.minds import AgentSnapshotView
 
         search = WorkerAssignment("openspiel_worker", "planner", {"simulations": 1000})
         rule = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
@@ -455,7 +455,7 @@ class Scenes:
             )
         page.manual.select(first)
         page.manual.show_mind()
-        mind = page.manual.findChild(MindView, "mind")
+        mind = page.manual.findChild(AgentSnapshotView, "mind")
         mind.choose("player_0")
         await self._until(mind.tree.isVisible, "what it searched")
 

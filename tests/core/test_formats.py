@@ -60,9 +60,9 @@ def test_a_score_of_a_later_version_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_training_of_a_later_version_is_not_gone_on_with(tmp_path: Path) -> None:
-    from gym_gui.services.trainer.request import KeptRequest
+    from gym_gui.services.trainer.request import SavedRequest
 
     row = {"run_id": "a", "worker": "w", "algorithm": "ppo", "env_id": "CartPole-v1", "seed": 1}
     (tmp_path / "train.json").write_text(json.dumps({**row, "format_version": 99}))
     with pytest.raises(NewerFormatError, match=r"train\.json"):
-        KeptRequest.read(tmp_path)
+        SavedRequest.read(tmp_path)

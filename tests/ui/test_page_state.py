@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 
 
 def test_what_never_rests_is_written_all_the_same(context: AppContext, qtbot: QtBot) -> None:
@@ -18,7 +18,7 @@ def test_what_never_rests_is_written_all_the_same(context: AppContext, qtbot: Qt
     def save(value: int, _file: Path) -> None:
         saved.append(value)
 
-    kept = Kept[int](
+    kept = SavedPageState[int](
         context,
         "page.json",
         "The page",

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from mosaic_llm_worker.chat_servers.providers import open_server
 from mosaic_llm_worker.chat_servers.replies import as_object
-from mosaic_llm_worker.chat_servers.servers import Ask, ChatServer, ServerError, too_slow
+from mosaic_llm_worker.chat_servers.servers import ChatServer, ReplyRequest, ServerError, too_slow
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, said
 
 _QUESTION: Final = [{"role": "user", "content": "Answer with the one word: ready"}]
@@ -90,7 +90,7 @@ async def _try_server(trial: _Trial, server: ChatServer, began: float) -> dict[s
         sentence += f"; {chosen!r} is not among them"
     if trial.ask_model:
         began = time.perf_counter()
-        reply = await server.chat(_QUESTION, Ask(seed=0))
+        reply = await server.chat(_QUESTION, ReplyRequest(seed=0))
         word = " ".join(reply.text.split())[:_SHOWN]
         sentence = f"{reply.model or chosen} at {trial.settings.url} answers: {word!r}"
     return _answer(True, sentence + ".", models, (time.perf_counter() - began) * 1000)

@@ -29,7 +29,7 @@ class Cell(NamedTuple):
     state: int
 
 
-class SeenMap:
+class ObservedMap:
     """Map of all cells seen so far, with the agent's pose.
 
     Attributes:

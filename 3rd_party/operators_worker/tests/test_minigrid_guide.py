@@ -19,7 +19,7 @@ from operators_worker.minigrid_map import (
     TOGGLE,
     WALL,
     Cell,
-    SeenMap,
+    ObservedMap,
 )
 from operators_worker.minigrid_mission import parse_mission
 from operators_worker.minigrid_plan import LIFTING, NO_KEY, Planner
@@ -96,7 +96,7 @@ def test_a_ball_opens_no_lock():
 
 
 def test_the_unseen_comes_before_the_shut_door():
-    seen = SeenMap()
+    seen = ObservedMap()
     seen.cells = {(x, 1): Cell(WALL, 5, 0) for x in range(-4, 4)}
     # The door is one step away, the unseen corner at the far end of the room.
     seen.look(_image("?######", "?.....#", "#.....#", "#.....#", "#.....#", "#.....#", "#d.A..#"), UP)
@@ -108,7 +108,7 @@ def test_the_unseen_comes_before_the_shut_door():
 
 
 def test_a_way_through_a_locked_door_needs_the_key():
-    seen = SeenMap()
+    seen = ObservedMap()
     seen.look(
         _image("#######", "#..b..#", "###l###", "#.....#", "#.....#", "#.....#", "#..A..#", held="k"), UP
     )
@@ -118,7 +118,7 @@ def test_a_way_through_a_locked_door_needs_the_key():
 
 
 def test_things_are_lifted_only_where_there_is_no_other_way():
-    seen = SeenMap()
+    seen = ObservedMap()
     seen.look(_image("#######", "#..k..#", "#.....#", "###b###", "#.....#", "#.....#", "#..A..#"), UP)
     planner, key = Planner(seen), {(0, -5)}
     assert planner.to_face(key) is None
@@ -130,7 +130,7 @@ def test_things_are_lifted_only_where_there_is_no_other_way():
 
 
 def test_a_door_is_remembered_while_it_is_stood_in():
-    seen = SeenMap()
+    seen = ObservedMap()
     seen.look(_image(*CLOSED_ROOM, "###o###", "#..A..#"), UP)
     seen.moved(FORWARD)
     seen.look(_image("#######", *CLOSED_ROOM, "###A###"), UP)

@@ -37,7 +37,7 @@ from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from ray_worker import cluster
-from ray_worker.checkpoint_files import Saved, SavedModule, read_checkpoint_folder
+from ray_worker.checkpoint_files import SavedCheckpoint, SavedModule, read_checkpoint_folder
 from ray_worker.connectors import as_arrays, as_rllib_has_them, normalize_step
 from ray_worker.convert import MODULES, Converted, NotConvertible, convert
 from ray_worker.environments import (
@@ -169,7 +169,7 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
     return save_checkpoint(args.out, description, safetensors.torch.save(weights))
 
 
-def _algorithm(saved: Saved) -> str:
+def _algorithm(saved: SavedCheckpoint) -> str:
     told = saved.algorithm.rpartition(".")[2].lower()
     if told in MODULES.values():
         return told
@@ -182,7 +182,7 @@ def _algorithm(saved: Saved) -> str:
     return MODULES[sorted(kinds)[0]]
 
 
-def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any, Any]]:
+def _seats(env_id: str, saved: SavedCheckpoint, mapping: str) -> dict[str, tuple[str, Any, Any]]:
     """Return network, observation space and action space of each agent."""
     if not is_joint(env_id):
         if len(saved.modules) != 1:
@@ -266,7 +266,7 @@ def _check_spaces(env_id: str, agent: str, module: SavedModule, does: Any) -> No
 
 
 def _steps(
-    saved: Saved, module: SavedModule, sees: Any, agent: str | None, env_id: str
+    saved: SavedCheckpoint, module: SavedModule, sees: Any, agent: str | None, env_id: str
 ) -> list[dict[str, Any]]:
     """Return the preprocessing steps from the slot's observation to the network's input."""
     steps: list[dict[str, Any]] = []
@@ -288,7 +288,7 @@ def _steps(
     return check_steps(steps)
 
 
-def _observer(saved: Saved, sees: Any, agent: str | None) -> Observe:
+def _observer(saved: SavedCheckpoint, sees: Any, agent: str | None) -> Observe:
     """Return a function that processes an observation as RLlib's own connectors do."""
     from ray.rllib.utils.numpy import flatten_inputs_to_1d_tensor
     from ray.rllib.utils.spaces.space_utils import get_base_struct_from_space
@@ -307,7 +307,7 @@ def _observer(saved: Saved, sees: Any, agent: str | None) -> Observe:
     return observe
 
 
-def _filter(saved: Saved, sees: Any, agent: str | None) -> Callable[[Any], Any]:
+def _filter(saved: SavedCheckpoint, sees: Any, agent: str | None) -> Callable[[Any], Any]:
     if saved.filters is None:
         return _as_it_is
     from ray.rllib.connectors.env_to_module import MeanStdFilter

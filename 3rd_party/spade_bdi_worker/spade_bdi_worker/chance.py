@@ -6,7 +6,7 @@ _GAMMA = 0x9E3779B97F4A7C15
 _BITS = (1 << 64) - 1
 
 
-class Chance:
+class ProgramRandom:
     """SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ from mosaic_worker.worker import (
 )
 from spade_bdi_worker.agent import Episode, as_atom, skills_of, words_of
 from spade_bdi_worker.literals import as_text
-from spade_bdi_worker.mind import Undecided, bounded
+from spade_bdi_worker.mind import NoActionChosen, bounded
 from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
 from spade_bdi_worker.xmpp import Mailbox, XmppError, end_servers, new_secret, why_not
 
@@ -155,7 +155,7 @@ class _Player:
                 cycles=self.cycles,
                 until=time.monotonic() + self.deadline_s,
             )
-        except Undecided as error:
+        except NoActionChosen as error:
             thought = episode.mind.thought
             if self.idle == "noop" and self.slot.noop_action is not None:
                 told = episode.told()

@@ -19,9 +19,9 @@ import agentspeak.runtime
 from agentspeak import AslError, GoalType, Literal, Trigger
 from agentspeak.runtime import Environment, Intention, TermQuery
 
-from spade_bdi_worker.chance import Chance
+from spade_bdi_worker.chance import ProgramRandom
 from spade_bdi_worker.forks import Join
-from spade_bdi_worker.literals import ASKS, Ground, Heard, as_text, literal, sourced
+from spade_bdi_worker.literals import ASKS, GroundLiteral, ReceivedMessage, as_text, literal, sourced
 from spade_bdi_worker.program import said
 
 LONGEST_SAID = 1000
@@ -33,18 +33,18 @@ _LOOKS = 256
 """Number of accesses to the belief base between two checks of the time."""
 
 
-class Undecided(Exception):
+class NoActionChosen(Exception):
     """The agent chose no action; the message says why."""
 
 
-class Overdue(BaseException):
+class DeadlinePassed(BaseException):
     """The deadline of a decision has passed; this is no ``Exception``, because the interpreter catches
     those.
     """
 
 
 @dataclass
-class Thought:
+class ReasoningRecord:
     """Record of an agent's reasoning for one decision, stored with the action.
 
     Attributes:
@@ -105,7 +105,7 @@ class _Beliefs(dict[str, Any]):
         return iter(list(self.values()))
 
 
-class Answer:
+class AnswerWaiter:
     """Waiter of a plan that asked a team-mate, with the interface of the interpreter's waiters.
 
     Args:
@@ -120,7 +120,7 @@ class Answer:
         self.number, self.wanted = number, wanted
 
     def poll(self, _: Any) -> bool:
-        """Return ``False``: the wait ends when the answer arrives, see :meth:`Mind.hear`."""
+        """Return ``False``: the wait ends when the answer arrives, see :meth:`AgentSpeakAgent.hear`."""
         return False
 
 
@@ -139,7 +139,7 @@ class _Base(collections.defaultdict[Any, Any]):
     def look(self) -> None:
         self._looks += 1
         if not self._looks % _LOOKS and time.monotonic() > self.until:
-            raise Overdue
+            raise DeadlinePassed
 
 
 def _fits(annot: Any, sought: Any, intention: Any) -> bool:
@@ -158,7 +158,7 @@ def _named(term: Any) -> Any:
     return tuple(map(_named, term)) if isinstance(term, tuple) else term
 
 
-class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
+class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
     """The interpreter's agent, with constructs of AgentSpeak that the interpreter lacks.
 
     Its own beliefs and goals get a source (``source(self)``). A test goal checks beliefs before it looks for
@@ -174,12 +174,12 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.base = _Base()
         super().__init__(env, name, self.base)
         self.actions = actions
-        self.thought = Thought()
+        self.thought = ReasoningRecord()
         self.acted: Any = None
         """The literal of the chosen action."""
         self.said: list[str] = []
         """Messages to send to the team with the next action."""
-        self.chance = Chance()
+        self.chance = ProgramRandom()
         self._acting: Any = None
         self._asked = 0
         self._wanted: Any = None
@@ -357,11 +357,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def add_belief(self, term: Any, scope: Any) -> Any:
         """Add a belief; return whether it or its source is new."""
         belief = sourced(term.grounded(scope))
-        if not isinstance(belief, Ground):
-            belief = Ground(belief.functor, belief.args, belief.annots)
+        if not isinstance(belief, GroundLiteral):
+            belief = GroundLiteral(belief.functor, belief.args, belief.annots)
         return self._enter_base(belief)
 
-    def _enter_base(self, belief: Ground) -> bool:
+    def _enter_base(self, belief: GroundLiteral) -> bool:
         held = self._held(belief)
         known = held.get(text := belief.text)
         if known is None:
@@ -370,7 +370,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             return True
         if belief.annots <= known.annots:
             return False
-        held[text] = Ground(known.functor, known.args, known.annots | belief.annots)
+        held[text] = GroundLiteral(known.functor, known.args, known.annots | belief.annots)
         return True
 
     def remove_belief(self, term: Any, intention: Any) -> Any:
@@ -396,7 +396,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             agentspeak.reroll(intention.scope, intention.stack, choicepoint)
         return None
 
-    def _leave_base(self, belief: Ground) -> bool:
+    def _leave_base(self, belief: GroundLiteral) -> bool:
         """Remove this fact's own source from the belief; return whether the belief had it."""
         held = self._held(belief)
         known = held.get(belief.text)
@@ -408,7 +408,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def _forget(self, held: _Beliefs, belief: Any, annots: Any) -> None:
         left = belief.annots - annots
         if any(each.functor == "source" for each in left):
-            held[as_text(belief)] = Ground(belief.functor, belief.args, frozenset(left))
+            held[as_text(belief)] = GroundLiteral(belief.functor, belief.args, frozenset(left))
             return
         del held[as_text(belief)]
         self.thought.believes_no_longer(as_text(belief))
@@ -483,7 +483,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     # -- messages --
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: ReceivedMessage) -> None:
         """Process a message from a team-mate: an answer, a question, a belief or a goal."""
         if heard.re and self._answered(heard):
             return
@@ -501,11 +501,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self._asked += 1
         return f"q{self._asked}"
 
-    def _answered(self, heard: Heard) -> bool:
+    def _answered(self, heard: ReceivedMessage) -> bool:
         """Give an answer to the plan that waits for it; return whether there is one."""
         for stack in self.intentions:
             waiter = stack[-1].waiter if stack else None
-            if not isinstance(waiter, Answer) or waiter.number != heard.re:
+            if not isinstance(waiter, AnswerWaiter) or waiter.number != heard.re:
                 continue
             frame, answer = stack[-1], False if heard.force == "untell" else heard.content
             frame.waiter = None
@@ -514,7 +514,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             return True
         return False
 
-    def _answer(self, heard: Heard) -> None:
+    def _answer(self, heard: ReceivedMessage) -> None:
         """Answer a question with the matching beliefs, or with what a plan for it finds."""
         asked = Literal(heard.content.functor, map(_named, heard.content.args))
         intention, found = Intention(), list[Any]()
@@ -561,10 +561,12 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 if self.acted is not None:
                     return self.acted
                 if not busy:
-                    raise Undecided(self._idle())
+                    raise NoActionChosen(self._idle())
                 if not cycle % 64 and time.monotonic() > self.base.until:
-                    raise Overdue
-        raise Undecided(f"the program has not come to an action within {cycles} steps of the interpreter")
+                    raise DeadlinePassed
+        raise NoActionChosen(
+            f"the program has not come to an action within {cycles} steps of the interpreter"
+        )
 
     def _think(self, problems: list[str]) -> bool:
         """Run one step of the interpreter; return whether intentions are left to run."""

@@ -27,7 +27,7 @@ from spade_bdi_worker.literals import addressed
 from spade_bdi_worker.xmpp_server import DOMAIN, LOOPBACK, agent_of, meeting_place, same_user, user_of
 
 if TYPE_CHECKING:
-    from spade_bdi_worker.xmpp_client import Postman
+    from spade_bdi_worker.xmpp_client import XmppClient
 
 START_S = 300.0
 """Largest time in seconds for the server's start, and again for logging in; both are slow on a busy
@@ -280,12 +280,12 @@ def _line(office: socket.socket) -> dict[str, Any]:
     return json.loads(got)
 
 
-def _log_in(given: Mapping[str, Any], on_message: Any) -> Postman:
-    from spade_bdi_worker.xmpp_client import Postman
+def _log_in(given: Mapping[str, Any], on_message: Any) -> XmppClient:
+    from spade_bdi_worker.xmpp_client import XmppClient
 
-    async def log_in() -> Postman:
+    async def log_in() -> XmppClient:
         address = f"{given['user']}@{DOMAIN}"
-        postman = Postman(address, given["password"], on_message)
+        postman = XmppClient(address, given["password"], on_message)
         await asyncio.wait_for(postman.join(LOOPBACK, given["port"]), START_S)
         return postman
 

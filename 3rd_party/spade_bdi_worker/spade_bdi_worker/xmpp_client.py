@@ -29,7 +29,7 @@ _ALIVE_S = 55
 logging.getLogger("slixmpp").setLevel(logging.ERROR)
 
 
-class Postman(ClientXMPP):
+class XmppClient(ClientXMPP):
     """Sends and receives an agent's messages.
 
     Args:

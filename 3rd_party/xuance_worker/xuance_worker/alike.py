@@ -30,14 +30,14 @@ _NEAR = 1e-5
 _MOST_STEPS = 100_000
 
 
-class Plays(Protocol):
+class LibraryPolicy(Protocol):
     """Plays with the library's agents."""
 
     def begin(self) -> None: ...
     def choose(self, seen: Mapping[str, Any], masks: NDArray[np.bool_] | None) -> dict[str, Any]: ...
 
 
-def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
+def check_alike(theirs: LibraryPolicy, ours: JointPolicy[Policy], plan: Plan) -> None:
     """Check that the library's policy and the converted policy act equally.
 
     Raises:
@@ -57,7 +57,7 @@ def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
         )
 
 
-def _check_actions(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
+def _check_actions(theirs: LibraryPolicy, ours: JointPolicy[Policy], plan: Plan) -> None:
     """Compare actions on the same observations, reached by acting randomly half of the time."""
     rng = np.random.default_rng(0)
     marks = np.eye(len(plan.agents), dtype=np.float32)
@@ -103,7 +103,7 @@ def _random(plan: Plan, masks: NDArray[np.bool_] | None, rng: np.random.Generato
     return actions
 
 
-def _returns(theirs: Plays, plan: Plan) -> list[float]:
+def _returns(theirs: LibraryPolicy, plan: Plan) -> list[float]:
     """Return the library's returns, one episode per seed."""
     totals: list[float] = []
     with closing(make_joint(plan.env_id, plan.steps)) as team:

@@ -36,7 +36,7 @@ FINISHED = "finished"
 Shown = Callable[[str, NDArray[Any]], NDArray[Any]]
 
 
-class Copy(RawMultiAgentEnv):
+class LibraryEnv(RawMultiAgentEnv):
     """A copy of the team's environment, with the library's interface.
 
     Args:
@@ -219,9 +219,9 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     folder = tempfile.mkdtemp(prefix="xuance-")
     config = Namespace(**{**settings, "log_dir": folder, "model_dir": folder})
 
-    def copy(given: Any) -> Copy:
+    def copy(given: Any) -> LibraryEnv:
         seeds = np.random.SeedSequence((settings["seed"], given.env_seed))
-        return Copy(plan, shown, int(seeds.generate_state(1)[0]))
+        return LibraryEnv(plan, shown, int(seeds.generate_state(1)[0]))
 
     REGISTRY_MULTI_AGENT_ENV[_ENV] = copy
     kind = REGISTRY_Agents[config.agent]

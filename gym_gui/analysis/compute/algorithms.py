@@ -15,16 +15,16 @@ from gym_gui.analysis.findings.trainings import (
     MEAN_RETURN,
     PERCENTILE_TRAININGS,
     AlgorithmReport,
+    AlgorithmResults,
     AlgorithmSummary,
     Scale,
-    Trained,
     TrainedScores,
 )
 from gym_gui.analysis.statistics import stratified
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.analysis.statistics.intervals import Floats, share_interval, unseen_share
 from gym_gui.analysis.statistics.stats import mean
-from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, Ends
+from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, IntervalEnds
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
@@ -156,9 +156,9 @@ def _mean_score(sample: Sequence[Floats]) -> float:
     return stratified.mean_of_tasks(sample)
 
 
-def _trained(group: TrainedScores) -> Trained:
+def _trained(group: TrainedScores) -> AlgorithmResults:
     scores = [np.array([score for _, score in sorted(group.scores.items())])]
-    return Trained(
+    return AlgorithmResults(
         group.group,
         group.env_id,
         dict(sorted(group.scores.items())),
@@ -180,7 +180,7 @@ def _estimate(sample: Sequence[Floats], statistic: Literal["mean", "iqm"]) -> Es
 
 
 def _with_ends(
-    value: float, ends: Ends | None, sample: Sequence[Floats], statistic: str, method: str, least: int
+    value: float, ends: IntervalEnds | None, sample: Sequence[Floats], statistic: str, method: str, least: int
 ) -> Estimate:
     n = sum(map(len, sample))
     if ends is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gym_gui.analysis.compute.collect import OperatorData, Played
+from gym_gui.analysis.compute.collect import CompletedEpisode, OperatorData
 from gym_gui.analysis.findings.summary import Highlight
 
 RETURN = "return"
@@ -13,7 +13,7 @@ RETURN = "return"
 
 class _Ranked(NamedTuple):
     value: float
-    episode: Played
+    episode: CompletedEpisode
 
 
 def highlights_of(data: OperatorData) -> tuple[Highlight, ...]:

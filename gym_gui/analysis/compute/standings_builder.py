@@ -23,7 +23,7 @@ from gym_gui.analysis.findings.standings import (
     NOT_RANDOM,
     TOO_FEW,
     Payoff,
-    SeatWorth,
+    SeatAdvantage,
     Standing,
     Standings,
 )
@@ -239,7 +239,7 @@ def _extras(
         )
 
 
-def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
+def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatAdvantage]:
     if ratings is None:
         return
     rows: dict[int, list[tuple[float, Sample]]] = defaultdict(list)
@@ -251,7 +251,7 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
             rows[j].append((1 - result, sample))
     for i, seat in enumerate(found.seats):
         made = estimate([value for value, _ in rows[i]], [sample for _, sample in rows[i]], bounds=POINTS)
-        yield SeatWorth(seat, made, ratings.seats[seat], found.called.get(seat, seat))
+        yield SeatAdvantage(seat, made, ratings.seats[seat], found.called.get(seat, seat))
 
 
 def _cycles(order: Sequence[str], payoffs: Sequence[Payoff]) -> Iterator[str]:

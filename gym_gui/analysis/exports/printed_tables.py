@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS
 from gym_gui.analysis.columns.cells import (
     Cell,
-    Place,
+    ColumnOutput,
     ResultColumn,
     ResultRow,
     columns_in,
@@ -84,10 +84,10 @@ def _tables(summary: Summary) -> Iterator[PrintedTable]:
 
 
 def _printed(title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> PrintedTable:
-    shown = columns_in(Place.PAGE, columns, rows)
+    shown = columns_in(ColumnOutput.PAGE, columns, rows)
     return PrintedTable(
         clean(title),
-        tuple(column.heading_in(Place.PAGE) for column in shown),
+        tuple(column.heading_in(ColumnOutput.PAGE) for column in shown),
         tuple(bool(column.words) for column in shown),
         tuple(tuple(_words(column.show(row)) for column in shown) for row in rows),
     )

@@ -145,7 +145,7 @@ class Payoff:
 
 
 @dataclass(frozen=True)
-class SeatWorth:
+class SeatAdvantage:
     """Advantage of a seat.
 
     Attributes:
@@ -183,7 +183,7 @@ class Standings(Findings):
     detail: str
     policies: tuple[Standing, ...]
     payoffs: tuple[Payoff, ...]
-    seats: tuple[SeatWorth, ...]
+    seats: tuple[SeatAdvantage, ...]
     draws: float
     cycles: tuple[str, ...]
     methods: Mapping[str, str] = field(default_factory=lambda: dict(RATING_METHODS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gym_gui.analysis.findings.trainings import AlgorithmReport, AlgorithmSummary, Trained
+from gym_gui.analysis.findings.trainings import AlgorithmReport, AlgorithmResults, AlgorithmSummary
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.plain_columns import Column, wanted_of
 
@@ -15,7 +15,7 @@ class Row:
     """Row of a table: an algorithm over all environments, or in one environment if ``trained`` is set."""
 
     algorithm: AlgorithmSummary
-    trained: Trained | None = None
+    trained: AlgorithmResults | None = None
 
 
 COLUMNS: tuple[Column[Row], ...] = (
@@ -62,7 +62,7 @@ def tables_of(report: AlgorithmReport) -> Iterator[tuple[str, list[Row]]]:
         yield env_id, rows
 
 
-def values_of(trained: Trained) -> str:
+def values_of(trained: AlgorithmResults) -> str:
     """Return the scores of all trainings as text, each with its seed."""
     scores = [f"{wording.number(score)} (seed {seed})" for seed, score in trained.scores.items()]
     return f"{trained.group}: {', '.join(scores)}"

@@ -10,7 +10,12 @@ import typer
 from gym_gui.cli.errors import DONE, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.own_submissions import NotConfirmedError, Unconfirmed, confirm, unconfirmed
+from gym_gui.services.submissions.own_submissions import (
+    NotConfirmedError,
+    UnconfirmedSubmission,
+    confirm,
+    unconfirmed,
+)
 from gym_gui.services.submissions.submission_record import is_submission
 
 
@@ -40,7 +45,7 @@ def confirm_submission(folder: Path, *, as_json: bool) -> int:
     return DONE
 
 
-def confirm_in_terminal(seen: Unconfirmed) -> None:
+def confirm_in_terminal(seen: UnconfirmedSubmission) -> None:
     """Print on stderr what a submission would run, and ask the user to confirm it.
 
     Raises:

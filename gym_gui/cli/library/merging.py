@@ -12,7 +12,7 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import bytes_progress, count_progress
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run, runs_dir
-from gym_gui.services.shards.run_merge import Merged, merge_shards
+from gym_gui.services.shards.run_merge import MergedRun, merge_shards
 from gym_gui.services.shards.shard_parts import UnmergeableError
 
 _MAX_REASONS = 10
@@ -72,7 +72,7 @@ def merge_runs(
     return DONE
 
 
-def _in_words(merged: Merged) -> str:
+def _in_words(merged: MergedRun) -> str:
     words = f"{wording.count(merged.shards, 'shard')}, {wording.count(merged.episodes, 'episode')}"
     words += f", {merged.failed:,} of them failed" if merged.failed else ""
     if merged.twice:

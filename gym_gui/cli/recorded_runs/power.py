@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.compute.power import (
-    Spread,
+    DifferenceSpread,
     differences_in_question,
     seeds_for,
     spread_of,
@@ -153,7 +153,7 @@ def _row_of_comparison(
     }
 
 
-def _spread_record(spread: Spread) -> dict[str, Any]:
+def _spread_record(spread: DifferenceSpread) -> dict[str, Any]:
     return {"value": spread.value, "low": spread.low, "high": spread.high, "seeds": spread.seeds}
 
 

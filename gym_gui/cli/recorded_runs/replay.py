@@ -12,7 +12,7 @@ from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
 from gym_gui.cli.window import open_window, window_trouble
 from gym_gui.controllers.child_jobs.export_python import export_python_apart
-from gym_gui.controllers.child_jobs.replay import ReplayedAgain, replay_apart
+from gym_gui.controllers.child_jobs.replay import ReplayCheck, replay_apart
 from gym_gui.core.paths import find_run
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 
@@ -63,7 +63,7 @@ def replay_episode(
 
 
 def _print_replay(
-    recorded: RecordedEpisode, again: ReplayedAgain, video: Path | None, *, as_json: bool
+    recorded: RecordedEpisode, again: ReplayCheck, video: Path | None, *, as_json: bool
 ) -> None:
     episode = recorded.episode
     if as_json:

@@ -31,7 +31,7 @@ _NAMED: Final = 5
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class ExecutorOptions:
     """Options of a command line that run work by an executor.
 
     Attributes:
@@ -71,7 +71,7 @@ def begun(submission: Submission) -> Generator[None]:
 
 
 @contextmanager
-def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
+def reopened(where: ExecutorOptions, command: str) -> Generator[Submission]:
     """Open the submission that the user resumes; a new profile replaces its hosts.
 
     Args:
@@ -126,7 +126,7 @@ def detach(submission: Submission, *, as_json: bool) -> int:
     return DONE
 
 
-def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
+def detach_resumed(where: ExecutorOptions, command: str, *, as_json: bool) -> int:
     """Resume a submission in a separate process, see :func:`detach`; raises errors of :func:`reopened`."""
     with reopened(where, command) as submission:
         submission.save()  # the profile may have changed

@@ -19,12 +19,12 @@ from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.running.experiment_parts import PartPlayer, leased_here, planner_of
+from gym_gui.cli.running.experiment_parts import ExperimentShardPlayer, leased_here, planner_of
 from gym_gui.controllers.engine.resolved_operator import vouch
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same
 from gym_gui.core.config import Experiment
@@ -95,7 +95,7 @@ def play(
 
 def part_player(
     experiment: Experiment, *, processes: int | None, as_json: bool, hosts: CommandHosts, keep: bool
-) -> PartPlayer:
+) -> ExperimentShardPlayer:
     """Check an experiment once, and return an object that plays its shards one after the other.
 
     Args:
@@ -111,7 +111,7 @@ def part_player(
     planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
     checked = CheckedRun(planned, workers, as_json, hosts)
-    return PartPlayer(planned.planned, planned.operators, checked.play_part, hosts, keep=keep)
+    return ExperimentShardPlayer(planned.planned, planned.operators, checked.play_part, hosts, keep=keep)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class CheckedRun:
     as_one: bool = False
 
     def play_part(
-        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
+        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: ReusableSessions | None
     ) -> int:
         """Play a shard, or its remaining episodes; return the exit status."""
         return self.play(out, begun, part, kept=kept)
@@ -149,7 +149,7 @@ class CheckedRun:
         part: ShardPlan | None,
         *,
         only: Mapping[str, Collection[int]] | None = None,
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
     ) -> int:
         """Play everything or one shard, print the result, and return the exit status.
 

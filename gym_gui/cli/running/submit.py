@@ -14,7 +14,7 @@ from gym_gui.analysis.records.reader import open_run
 from gym_gui.cli.errors import tell
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.executor_commands import (
-    Elsewhere,
+    ExecutorOptions,
     begun,
     clear,
     coordinate,
@@ -46,7 +46,7 @@ from gym_gui.core.experiment.spending import Amount, Amounts
 from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
-from gym_gui.core.trusted.subjects import Need
+from gym_gui.core.trusted.subjects import RequiredSubject
 from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
@@ -84,7 +84,7 @@ class _Request:
     what: Experiment | Tournament
     command: str
     total: int
-    needs: Sequence[Need]
+    needs: Sequence[RequiredSubject]
     seatings: Mapping[str, int]
     budgets: Amounts = field(default_factory=dict[str, Amount])
     most_shards: int = MOST_SHARDS
@@ -92,7 +92,7 @@ class _Request:
 
 def submit_experiment(
     file: Path | None,
-    where: Elsewhere,
+    where: ExecutorOptions,
     *,
     out: Path | None,
     episodes: int | None,
@@ -145,7 +145,7 @@ def submit_experiment(
 
 def submit_tournament(
     file: Path | None,
-    where: Elsewhere,
+    where: ExecutorOptions,
     *,
     out: Path | None,
     concurrency: int | None,
@@ -179,11 +179,13 @@ def submit_tournament(
     return _submit(request, where, profile, out, as_json)
 
 
-def _needs(experiment: Experiment) -> list[Need]:
+def _needs(experiment: Experiment) -> list[RequiredSubject]:
     return [need for operator in experiment.operators for need in needs_of(operator)]
 
 
-def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
+def _submit(
+    request: _Request, where: ExecutorOptions, profile: Profile, out: Path | None, as_json: bool
+) -> int:
     of = where.shards or min(request.total, request.most_shards, _SHARDS_PER_HOST * profile.places)
     decided = (
         request.what
@@ -223,7 +225,7 @@ def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | N
         return _follow(submission, as_json)
 
 
-def _resume(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
+def _resume(where: ExecutorOptions, file: Path | None, command: str, as_json: bool) -> int:
     if file is not None or where.shards is not None:
         raise UsageError(
             "a submission cannot be resumed with another experiment or number of shards",

@@ -22,7 +22,7 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 if TYPE_CHECKING:
-    from gym_gui.cli.running.executor_commands import Elsewhere
+    from gym_gui.cli.running.executor_commands import ExecutorOptions
 
 _ALGORITHM, _SEED = "ppo", 1
 MOST_SEEDS = 1000
@@ -44,7 +44,7 @@ def train_policy(
     overwrite: bool = False,
     background: bool = False,
     priority: int = 0,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: ExecutorOptions | None = None,
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:

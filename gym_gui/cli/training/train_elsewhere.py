@@ -10,7 +10,7 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
 from gym_gui.cli.running.executor_commands import (
-    Elsewhere,
+    ExecutorOptions,
     begun,
     clear,
     coordinate,
@@ -36,7 +36,7 @@ from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.submission_record import COLLECTED, STOPPED, Submission
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult
-from gym_gui.services.trainer.training_elsewhere import Elsewhere as Place
+from gym_gui.services.trainer.training_elsewhere import RemoteTraining as Place
 from gym_gui.services.trainer.training_elsewhere import announce, keep_elsewhere, read_elsewhere
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainings.training_groups import GroupMember, read_member
@@ -46,7 +46,7 @@ _MAX_WARNINGS: Final = 5
 
 
 def submit_trainings(
-    requests: Sequence[TrainRequest], where: Elsewhere, given: Sequence[str], *, as_json: bool
+    requests: Sequence[TrainRequest], where: ExecutorOptions, given: Sequence[str], *, as_json: bool
 ) -> int:
     """Train on other machines, with one shard per training, and print the result.
 
@@ -97,7 +97,7 @@ def submit_trainings(
     return detach(submission, as_json=as_json)
 
 
-def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
+def go_on_training(where: ExecutorOptions, *, as_json: bool) -> int:
     """Resume a submission of trainings, print the result, and return the exit status."""
     if where.detach:
         return detach_resumed(where, TRAIN, as_json=as_json)

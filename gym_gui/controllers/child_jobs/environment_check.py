@@ -12,7 +12,7 @@ import orjson
 
 from gym_gui import envs
 from gym_gui.controllers.child_jobs.child_job import not_returned, question_of_job
-from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.core.paradigms.check import CheckReport, CheckResult, CheckStatus
 from gym_gui.core.trusted.trust import TYPED, require
 from gym_gui.services.subprocess_job import (
     LONGEST_CALL_S,
@@ -70,9 +70,11 @@ async def check_apart(
             longest_s=longest_s,
         )
     except SubprocessJobError as error:
-        finding = Finding("running", Status.FAILED, _failed_call_words(latest, error))
+        finding = CheckResult("running", CheckStatus.FAILED, _failed_call_words(latest, error))
         return CheckedEnvironment(spec.id, api or "", CheckReport((finding,)))
-    findings = (Finding(row["name"], Status(row["status"]), row["detail"]) for row in answer["findings"])
+    findings = (
+        CheckResult(row["name"], CheckStatus(row["status"]), row["detail"]) for row in answer["findings"]
+    )
     return CheckedEnvironment(answer["env_id"], answer["api"], CheckReport(tuple(findings)))
 
 

@@ -26,7 +26,7 @@ OnSteps = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class ReplayedAgain:
+class ReplayCheck:
     """Result of playing a recorded episode again.
 
     Attributes:
@@ -44,7 +44,7 @@ async def replay_apart(
     video: Path | None = None,
     fps: float = 10.0,
     on_steps: OnSteps | None = None,
-) -> ReplayedAgain:
+) -> ReplayCheck:
     """Play a recorded episode again in a child process.
 
     Args:
@@ -72,7 +72,7 @@ async def replay_apart(
             on_steps(steps)
 
     order = ReplayOrder.of(recorded)
-    return ReplayedAgain(**await play_apart(__name__, asked, [order.config], on_told=hear))
+    return ReplayCheck(**await play_apart(__name__, asked, [order.config], on_told=hear))
 
 
 def _replay() -> dict[str, Any]:

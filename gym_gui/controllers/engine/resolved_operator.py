@@ -22,7 +22,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.core.trusted.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
@@ -288,7 +288,7 @@ def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> Environ
         return EnvironmentSeats(spec.id, spec.package, slots, teams, environment.seat_names, open_ended)
 
 
-def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
+def needs_of(config: OperatorConfig, env_only: bool = False) -> list[RequiredSubject]:
     """Return everything in an operator that needs the user's permission if a file names it.
 
     Args:

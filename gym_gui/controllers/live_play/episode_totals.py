@@ -18,7 +18,7 @@ REMEMBERED_STEPS: Final = 2000
 REMEMBERED_DECISIONS: Final = 500
 
 
-class Tally:
+class EpisodeTotals:
     """Statistics of one live operator, from views of its running episode and from finished episodes.
 
     An episode that runs freely is shown in samples. Rewards are then means over the steps between two views,

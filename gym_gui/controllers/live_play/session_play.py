@@ -28,7 +28,7 @@ from gym_gui.controllers.engine.session_events import (
     TurnTaken,
 )
 from gym_gui.controllers.live_play.episode_feed import PATIENCE_S, EpisodeFeed
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.controllers.live_play.latest_task import LatestJob, Spawn
 from gym_gui.controllers.live_play.session_link import Look, SessionLink
 from gym_gui.controllers.setup.play_setup import seated_as_written
@@ -73,7 +73,7 @@ class SessionPlay:
         self.compiling: Compiling | None = None
         self.last_view: LiveView | None = None
         self.last_frame: Any = None
-        self.tally = Tally()
+        self.tally = EpisodeTotals()
         self.paused = self.stepping = self.stopping = self.ending = self.closed = False
         self.rate: float | None = None
         self._questions: dict[int, HumanQuestion] = {}

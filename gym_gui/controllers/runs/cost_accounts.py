@@ -57,7 +57,7 @@ class Payer:
 
 
 @dataclass
-class Flight:
+class EpisodeCosts:
     """Costs of an episode in flight.
 
     Attributes:

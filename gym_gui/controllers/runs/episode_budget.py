@@ -15,7 +15,7 @@ import orjson
 from gym_gui.analysis.records.jsonl import read_lines
 from gym_gui.analysis.words import wording
 from gym_gui.controllers.runs.budget_message import budget_message
-from gym_gui.controllers.runs.cost_accounts import GENEROUS, MARGIN, SHARE, CostAccounts, Flight, Payer
+from gym_gui.controllers.runs.cost_accounts import GENEROUS, MARGIN, SHARE, CostAccounts, EpisodeCosts, Payer
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.shard_lease import ShardLease
 from gym_gui.core.config import Experiment
@@ -71,7 +71,7 @@ class EpisodeBudget:
         self._seconds = execution.time_budget_s or math.inf
         self._runs = list(runs)
         self._cost_accounts = CostAccounts(whole, runs)
-        self._flights: dict[tuple[str, int], Flight] = {}
+        self._flights: dict[tuple[str, int], EpisodeCosts] = {}
         self._ledger: BudgetLedger | None = None
         self._leased = leased
         self._lease: ShardLease | None = None
@@ -112,7 +112,7 @@ class EpisodeBudget:
             if slot != taking.slot and slot in known:
                 payer.need, payer.announces = known[slot].need, known[slot].announces
         if taking.allowance is not None:
-            flight = self._flights.setdefault((same, taking.index), Flight({}))
+            flight = self._flights.setdefault((same, taking.index), EpisodeCosts({}))
             flight.allowances = {**flight.allowances, taking.slot: taking.allowance}
         flight = self._flights.get((same, taking.index))
         if flight is not None:
@@ -146,7 +146,7 @@ class EpisodeBudget:
         )
         return self._cost_accounts.allowance(payer, most)
 
-    def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
+    def _unspent(self, operator: str, flight: EpisodeCosts, slot: str) -> Amount:
         """Return the unspent part of a slot's allowance when another player takes the slot.
 
         Requests in flight count as spent, because they may still cost money.
@@ -260,7 +260,7 @@ class EpisodeBudget:
                 return None
         if self.problem:
             return None
-        self._flights[key] = Flight(shares, {slot: SlotSpending(announces=True) for slot in announcing})
+        self._flights[key] = EpisodeCosts(shares, {slot: SlotSpending(announces=True) for slot in announcing})
         self._claim()
         allowances = {
             slot: self._cost_accounts.allowance(payers[slot], share) for slot, share in shares.items()

@@ -8,15 +8,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gym_gui.analysis.compute.interim_analysis import FamilyAtLooks, Pair
+from gym_gui.analysis.compute.interim_analysis import Pair, SequentialFamily
 from gym_gui.analysis.compute.pairing import Entry, pair_on_seeds
 from gym_gui.analysis.compute.summary_builder import entries_of
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.analysis.statistics.sequential_test import Look
+from gym_gui.analysis.statistics.sequential_test import InterimResult
 
 
 def look_at_record(
-    folder: Path, ids: Sequence[str], seeds: Sequence[int], taken: int, families: dict[str, FamilyAtLooks]
+    folder: Path, ids: Sequence[str], seeds: Sequence[int], taken: int, families: dict[str, SequentialFamily]
 ) -> dict[str, Any]:
     """Test the comparisons of a task's operators on their recorded episodes.
 
@@ -36,7 +36,7 @@ def look_at_record(
         pairs = {frozenset((a.key, b.key)): (a, b) for a, b in combinations(entries, 2)}
         looks = [seeds[taken]]
         if title not in families:
-            families[title] = FamilyAtLooks(list(pairs), seeds[-1])
+            families[title] = SequentialFamily(list(pairs), seeds[-1])
             looks = list(seeds[: taken + 1])  # looks of an earlier part of the run are repeated
         rows += _look_at_family(families[title], looks, pairs)
         undecided = pairs.keys() - families[title].decided.keys()
@@ -62,9 +62,9 @@ def _by_title(folder: Path, ids: Sequence[str]) -> dict[str, list[Entry]]:
 
 
 def _look_at_family(
-    family: FamilyAtLooks, looks: Sequence[int], pairs: Mapping[Pair, tuple[Entry, Entry]]
+    family: SequentialFamily, looks: Sequence[int], pairs: Mapping[Pair, tuple[Entry, Entry]]
 ) -> list[dict[str, Any]]:
-    found: dict[Pair, Look] = {}
+    found: dict[Pair, InterimResult] = {}
     for seeds in looks:
         found = family.look(seeds, [pair_on_seeds(a, b, seeds) for a, b in pairs.values()])
     rows: list[dict[str, Any]] = []

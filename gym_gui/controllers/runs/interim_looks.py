@@ -14,7 +14,7 @@ from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.core.record_fields import items, mapping, strings
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.compute.interim_analysis import FamilyAtLooks
+    from gym_gui.analysis.compute.interim_analysis import SequentialFamily
 
 LOOKS = "looks"
 
@@ -35,7 +35,7 @@ class _Task:
     seeds: list[int]
     seatings: int
     taken: int = 0
-    families: dict[str, FamilyAtLooks] = field(default_factory=dict[str, "FamilyAtLooks"])
+    families: dict[str, SequentialFamily] = field(default_factory=dict[str, "SequentialFamily"])
 
     @property
     def due(self) -> bool:
@@ -66,7 +66,7 @@ class _Task:
                 run.play_up_to(self.seeds[self.taken] * self.seatings)
 
 
-class RunLooks:
+class InterimLooks:
     """Takes a run's interim looks at its comparisons, and stops operators whose comparisons are decided.
 
     All operators of a task play the same seeds, a batch at a time. After each batch, the sequential test of

@@ -15,7 +15,7 @@ from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import EpisodeFinished, OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession, SessionReady
 from gym_gui.controllers.runs.episode_budget import EpisodeBudget
-from gym_gui.controllers.runs.interim_looks import RunLooks
+from gym_gui.controllers.runs.interim_looks import InterimLooks
 from gym_gui.controllers.runs.matrix_check import without_unstarted
 from gym_gui.controllers.runs.model_slots import with_limits, with_recorded_replies
 from gym_gui.controllers.runs.operator_execution import (
@@ -25,7 +25,7 @@ from gym_gui.controllers.runs.operator_execution import (
     RunResult,
 )
 from gym_gui.controllers.runs.operator_sessions import OperatorSessions
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.run_watch import RunWatch
 from gym_gui.controllers.runs.run_writer import RunWriter
 from gym_gui.controllers.runs.session_shares import SessionShare
@@ -86,7 +86,7 @@ class OperatorScriptExecutionManager:
         on_progress: OnProgress | None = None,
         tried: Collection[str] | None = None,
         only: Mapping[str, Collection[int]] | None = None,
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
         leased: LeaseFiles | None = None,
     ) -> None:
         self._experiment, self._tried, self._only = experiment, tried, only
@@ -104,7 +104,7 @@ class OperatorScriptExecutionManager:
         # Episodes that were chosen beforehand are all played, even if comparisons are decided earlier.
         execution = experiment.execution
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
-        self._looks = RunLooks(looked_at, self._runs, self._ledger)
+        self._looks = InterimLooks(looked_at, self._runs, self._ledger)
         self._episode_budget = EpisodeBudget(experiment, self._runs, leased)
         self._starts = SessionStarts(self, experiment, open_session, self.introduce, kept)
         self._sessions = {run.operator_id: OperatorSessions(self, self._starts, run) for run in self._runs}

@@ -21,7 +21,7 @@ from gym_gui.controllers.engine.session_events import (
 )
 from gym_gui.controllers.engine.session_interface import Session, SessionReady
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
-from gym_gui.controllers.runs.reusable_sessions import KeptSession
+from gym_gui.controllers.runs.reusable_sessions import ReusableSession
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import LiveView
@@ -89,7 +89,7 @@ class SessionShare:
     def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
         self.run, self._owner = run, owner
         self.session: Session | None = None
-        self.kept: KeptSession | None = None
+        self.kept: ReusableSession | None = None
         self.ready = SessionReady(0)
         self.assigned: dict[int, EpisodePlan] = {}
         self.begun: set[int] = set()

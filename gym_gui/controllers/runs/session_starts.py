@@ -16,7 +16,7 @@ from gym_gui.controllers.engine.session_interface import (
     default_concurrency,
 )
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
-from gym_gui.controllers.runs.reusable_sessions import KeptSession, KeptSessions, SessionRoute
+from gym_gui.controllers.runs.reusable_sessions import ReusableSession, ReusableSessions, SessionRoute
 from gym_gui.controllers.runs.session_shares import SessionShare, ShareOwner
 from gym_gui.core.config import Experiment
 from gym_gui.processes.child import start_again
@@ -44,7 +44,7 @@ class SessionStarts:
         experiment: Experiment,
         open_session: OpenSession,
         introduce: Callable[[OperatorExecution, SessionReady], None],
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
     ) -> None:
         self._owner, self._experiment = owner, experiment
         self._open_session, self._introduce, self._kept = open_session, introduce, kept
@@ -84,7 +84,7 @@ class SessionStarts:
             await session.close(in_haste=self._owner.stopping)
             raise
         if self._kept is not None:
-            seat.kept = KeptSession(resolved, settings, session, seat.ready, route)
+            seat.kept = ReusableSession(resolved, settings, session, seat.ready, route)
         self._introduce(run, seat.ready)
         return seat
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gym_gui.controllers.engine.resolved_operator import unchecked_operator
-from gym_gui.controllers.runs.interim_looks import RunLooks
+from gym_gui.controllers.runs.interim_looks import InterimLooks
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.run_writer import RunWriter
 from gym_gui.core.config import ExecutionConfig, Experiment
@@ -77,7 +77,7 @@ class Batches:
         status = STOPPED
         try:
             runs = [self._as_played(operator, ledger) for operator in self._seatings]
-            looks = RunLooks(self._experiment.execution, runs, ledger)
+            looks = InterimLooks(self._experiment.execution, runs, ledger)
             while looks.due:
                 await looks.take()
             if all(each.finished for each in runs):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.sessions.load_check import LoadCheck
 
 
-class Bench:
+class ProbeServer:
     """Answers requests about environments one after the other.
 
     Keeps the environment that was rendered last.
@@ -156,7 +156,7 @@ def main() -> None:
     # If there is a display, SDL would open a window for environments that only render arrays.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
-    bench = Bench()
+    bench = ProbeServer()
     while (request := _read_message(sys.stdin.buffer)) is not None:
         with suppress(BrokenPipeError):
             write_message(out, *bench.answer(request))

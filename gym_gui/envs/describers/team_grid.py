@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
-from gym_gui.core.paradigms import Place
+from gym_gui.core.paradigms import RelativePosition
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (
@@ -131,7 +131,7 @@ class TeamGridDescriber(SpaceDescriber):
         size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
         return size, size
 
-    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
+    def in_picture(self, agent: AgentID, place: RelativePosition, frame: Frame) -> tuple[int, int] | None:
         if frame == "egocentric":
             return in_view(self.cells(agent, frame)[0], *place)
         state = self.bodies[agent].state

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from gym_gui.core.paradigms import Option, OptionLibrary, Place
-from gym_gui.envs.describers.grid_words import GridView, Thing
+from gym_gui.core.paradigms import Option, OptionLibrary, RelativePosition
+from gym_gui.envs.describers.grid_words import GridObject, GridView
 from gym_gui.envs.describers.multigrid import MultiGridDescriber
 from gym_gui.envs.instance import Instance
 
@@ -37,7 +37,7 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     ]
     read = partial(MultiGridDescriber(environment).view, mates={})
 
-    def at_stake(seen: GridView) -> tuple[Place, ...]:
+    def at_stake(seen: GridView) -> tuple[RelativePosition, ...]:
         """Return the positions of the free ball and of opponents that carry a ball."""
         return _places(seen, lambda each: _is_ball(each) or (_has_ball(each) and each.said[1] != team))
 
@@ -52,7 +52,7 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
         new = (at_stake(seen) and not at_stake(began)) or (at_a_mate(seen) and not at_a_mate(began))
         return _holds(seen) or bool(new)
 
-    def goal(own: bool) -> Callable[[GridView], tuple[Place, ...]]:
+    def goal(own: bool) -> Callable[[GridView], tuple[RelativePosition, ...]]:
         return lambda seen: _places(seen, lambda e: e.said[0] == "goal" and (e.said[1] == team) == own)
 
     options = [
@@ -86,15 +86,15 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     return OptionLibrary(tuple(options), read)
 
 
-def _places(seen: GridView, wanted: Callable[[Thing], bool]) -> tuple[Place, ...]:
-    return tuple(Place(each.ahead, each.right) for each in seen.things if wanted(each))
+def _places(seen: GridView, wanted: Callable[[GridObject], bool]) -> tuple[RelativePosition, ...]:
+    return tuple(RelativePosition(each.ahead, each.right) for each in seen.things if wanted(each))
 
 
-def _is_ball(thing: Thing) -> bool:
+def _is_ball(thing: GridObject) -> bool:
     return thing.said[0] == "ball"
 
 
-def _has_ball(thing: Thing) -> bool:
+def _has_ball(thing: GridObject) -> bool:
     return thing.said[0] == "agent" and thing.said[-1] == "ball"
 
 

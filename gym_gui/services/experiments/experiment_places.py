@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 from mosaic_worker.plain_files import read_file
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _At(NamedTuple):
     items: dict[str | int, _At]
 
 
-def place_of_value(file: Path, where: str, source: str | None = None) -> Place | None:
+def place_of_value(file: Path, where: str, source: str | None = None) -> FilePosition | None:
     """Return the position of a value, or of the nearest container that the file has.
 
     Args:
@@ -60,10 +60,10 @@ def place_of_value(file: Path, where: str, source: str | None = None) -> Place |
         if inner is None:
             break
         found = inner
-    return Place(str(file.absolute()), found.line, found.column)
+    return FilePosition(str(file.absolute()), found.line, found.column)
 
 
-def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place | None:
+def place_of_operator(file: Path, operator_id: str, message: str = "") -> FilePosition | None:
     """Return the position of the value that a message about an operator quotes, else of the operator.
 
     Args:
@@ -80,7 +80,7 @@ def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place 
     return None
 
 
-def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
+def place_of_policy(file: Path, name: str, message: str = "") -> FilePosition | None:
     """Return the position of the value that a message about a policy quotes, else of the policy.
 
     Args:
@@ -94,12 +94,12 @@ def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
     return None if policy is None else _quoted(file, policy, message)
 
 
-def _quoted(file: Path, at: _At, message: str, name: _At | None = None) -> Place:
+def _quoted(file: Path, at: _At, message: str, name: _At | None = None) -> FilePosition:
     """Return the position of the longest value that a message quotes, else of the container."""
     quoted = [each for each in _leaves(at) if len(each.value) >= _SHORTEST and each.value in message]
     other = [each for each in quoted if each is not name] or quoted
     found = max(other, key=lambda each: len(each.value), default=at)
-    return Place(str(file.absolute()), found.line, found.column)
+    return FilePosition(str(file.absolute()), found.line, found.column)
 
 
 def _root(file: Path, source: str | None) -> _At | None:

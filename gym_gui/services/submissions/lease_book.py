@@ -48,7 +48,7 @@ _LEAST: Final = Amount(1, 1e-12)
 
 
 @dataclass
-class Holder:
+class LeaseHolder:
     """Holder of a budget lease: a shard on a host, or one attempt to play the shard.
 
     Attributes:
@@ -99,7 +99,7 @@ class BudgetLeases:
     def __init__(self, folder: Path, budgets: Amounts, at_once: int, *, lease_s: float = LEASE_S) -> None:
         self.budgets, self.ended = dict(budgets), False
         self._folder, self._at_once, self._lease_s = folder, at_once, lease_s
-        self._holders: dict[tuple[int, str, str], Holder] = {}
+        self._holders: dict[tuple[int, str, str], LeaseHolder] = {}
         self.needed: Amounts = {}
         self._needs: dict[str, dict[str, Amount]] = {}
         self._who, self._beat = os.urandom(4).hex(), 0
@@ -131,7 +131,7 @@ class BudgetLeases:
             after: Holder that has ended and whose complete record this holder began with.
         """
         key = shard, place, holder
-        heard = self._holders.setdefault(key, Holder())
+        heard = self._holders.setdefault(key, LeaseHolder())
         for other, each in self._holders.items():
             if other[0] == shard and each is not heard:
                 each.is_live, each.claim = False, None  # the ledger assumes one holder per shard at a time
@@ -158,7 +158,7 @@ class BudgetLeases:
         }
 
     @staticmethod
-    def _take_over(new: Holder, ended: Holder | None) -> None:
+    def _take_over(new: LeaseHolder, ended: LeaseHolder | None) -> None:
         """Set a new holder's base to the amounts in the record with which the holder begins."""
         new.base = dict(new.gone)
         if ended is not None:
@@ -237,7 +237,7 @@ class BudgetLeases:
             account: amount for account, amount in lost.items() if amount.tokens or amount.usd > _ROUNDING
         }
 
-    def _give(self, holder: Holder, claim: Claim, fair: Amounts) -> bool:
+    def _give(self, holder: LeaseHolder, claim: Claim, fair: Amounts) -> bool:
         """Raise a holder's grant if it needs more and enough budget remains; return whether it was raised."""
         left = {account: self.left(account) for account in self.budgets}
         if claim.next == {}:
@@ -352,5 +352,5 @@ class BudgetLeases:
     def _take_up(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
             granted, base, gone = (amounts_of(row[name]) for name in ("granted", "base", "gone"))
-            holder = Holder(granted, base, gone, int(row["number"]), row["live"] is True)
+            holder = LeaseHolder(granted, base, gone, int(row["number"]), row["live"] is True)
             self._holders[int(row["shard"]), str(row["place"]), str(row["holder"])] = holder

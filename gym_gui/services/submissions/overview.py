@@ -106,7 +106,7 @@ class PlaceRow:
 
 
 @dataclass(frozen=True)
-class Spent:
+class SpentBudget:
     """Amounts spent of one budget of a submission.
 
     Attributes:
@@ -144,7 +144,7 @@ class Overview:
     tasks: tuple[str, ...]
     shards: tuple[ShardRow, ...]
     places: tuple[PlaceRow, ...]
-    budgets: tuple[Spent, ...] = ()
+    budgets: tuple[SpentBudget, ...] = ()
     followed: Follower | None = None
     rate: float | None = None
     left_s: float | None = None
@@ -390,14 +390,14 @@ def _places(
         )
 
 
-def _spent(folder: Path) -> Iterable[Spent]:
+def _spent(folder: Path) -> Iterable[SpentBudget]:
     if not (folder / LEASES).exists():
         return
     book = BudgetLeases.open(folder)
     if book is not None:
         for account, budget in book.budgets.items():
             spent = book.spent(account)
-            yield Spent(account, (spent.tokens, budget.tokens), (spent.usd, budget.usd))
+            yield SpentBudget(account, (spent.tokens, budget.tokens), (spent.usd, budget.usd))
 
 
 def _moment(written: str) -> datetime | None:

@@ -56,7 +56,7 @@ class NotConfirmedError(UsageError):
 
 
 @dataclass(frozen=True)
-class Unconfirmed:
+class UnconfirmedSubmission:
     """An unconfirmed submission, with the text to show for its confirmation.
 
     Attributes:
@@ -112,7 +112,7 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
     return submission
 
 
-def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Unconfirmed | None:
+def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> UnconfirmedSubmission | None:
     """Return what the user must confirm before a submission is used; ``None`` if it is confirmed already.
 
     Args:
@@ -139,10 +139,10 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
             fix="Name its hosts yourself: --resume SUBMISSION --profile FILE",
         )
     needs = _allowed(submission)
-    return Unconfirmed(submission, needs, _rows(submission, needs), _digest_of(submission.bundle))
+    return UnconfirmedSubmission(submission, needs, _rows(submission, needs), _digest_of(submission.bundle))
 
 
-def confirm(seen: Unconfirmed) -> None:
+def confirm(seen: UnconfirmedSubmission) -> None:
     """Save the entry of a submission that the user has checked.
 
     Raises:

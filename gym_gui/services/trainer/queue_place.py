@@ -19,7 +19,7 @@ HELD = "paused before it began"
 
 
 @dataclass(frozen=True)
-class Place:
+class QueueEntry:
     """Queue entry of a run, kept after the run has started.
 
     Attributes:
@@ -37,7 +37,7 @@ class Place:
     cancelled_at: float = 0.0
 
 
-def keep_place(folder: RunFolder, place: Place) -> None:
+def keep_place(folder: RunFolder, place: QueueEntry) -> None:
     """Write the queue entry of a run to its folder. It is on disk when this returns.
 
     Raises:
@@ -51,7 +51,7 @@ def keep_place(folder: RunFolder, place: Place) -> None:
         os.close(handle)
 
 
-def place_of(folder: RunFolder) -> Place | None:
+def place_of(folder: RunFolder) -> QueueEntry | None:
     """Return the queue entry of a run, or ``None`` if its folder has no such file.
 
     Raises:
@@ -60,14 +60,14 @@ def place_of(folder: RunFolder) -> Place | None:
     row = folder.read(QUEUE)
     if row is None:
         return None
-    known = {name: row[name] for name in Place.__dataclass_fields__ if name in row}
+    known = {name: row[name] for name in QueueEntry.__dataclass_fields__ if name in row}
     for name, value in known.items():
         kinds = bool if name in ("resume", "held") else int if name == "priority" else (int, float)
         if not isinstance(value, kinds) or (kinds is not bool and isinstance(value, bool)):
             raise RunFormatError(str(folder / QUEUE), f"{name!r} has an invalid value")
     if "submitted_at" not in known:
         raise RunFormatError(str(folder / QUEUE), "'submitted_at' is missing")
-    return Place(**known)
+    return QueueEntry(**known)
 
 
 def was_cancelled(folder: RunFolder) -> bool:

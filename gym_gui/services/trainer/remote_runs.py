@@ -12,9 +12,9 @@ import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.trainer import training_elsewhere
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.run_store import Run, RunStore
-from gym_gui.services.trainer.training_elsewhere import ANNOUNCED, Elsewhere, announced, read_elsewhere
+from gym_gui.services.trainer.training_elsewhere import ANNOUNCED, RemoteTraining, announced, read_elsewhere
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome, read_outcome
 from gym_gui.services.trainer.training_records import RunState, TrainingRecord
@@ -25,7 +25,7 @@ _EVERY_S: Final = 1.0
 _log = logging.getLogger(__name__)
 
 
-class RunsElsewhere:
+class RemoteRuns:
     """Adds announced runs on other machines to the store and updates their state.
 
     Args:
@@ -72,7 +72,7 @@ class RunsElsewhere:
     def _add_announced(self, run_id: str, folder: Path) -> None:
         where, run = read_elsewhere(folder), self._run_store.find(run_id)
         if run is None:
-            asked = KeptRequest.read(folder)
+            asked = SavedRequest.read(folder)
             record = TrainingRecord(
                 run_id,
                 asked.worker,
@@ -106,7 +106,7 @@ class RunsElsewhere:
             followed[where.submission] = where.followed
         self._set_state(run, where, followed[where.submission])
 
-    def _set_state(self, run: Run, where: Elsewhere, followed: bool) -> None:
+    def _set_state(self, run: Run, where: RemoteTraining, followed: bool) -> None:
         record = run.record
         state: RunState = record.state
         if where.state == training_elsewhere.WAITING:

@@ -18,7 +18,7 @@ from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
 from gym_gui.services.trainer.queue_place import CANCELLED, was_cancelled
 from gym_gui.services.trainer.reading import after_event
-from gym_gui.services.trainer.remote_runs import RunsElsewhere
+from gym_gui.services.trainer.remote_runs import RemoteRuns
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome
@@ -44,7 +44,7 @@ class Supervision:
     """
 
     def __init__(self, run_store: RunStore, queue: RunQueue, admission: Admission, folder: Path) -> None:
-        self._elsewhere = RunsElsewhere(folder, run_store, self._finish_with)
+        self._elsewhere = RemoteRuns(folder, run_store, self._finish_with)
         self._run_store, self._queue, self._admission = run_store, queue, admission
         self._meter = UsageMeter()
         self._measured = 0.0

@@ -24,7 +24,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
-from gym_gui.services.trainer.queue_place import CANCELLED, HELD, Place, keep_place
+from gym_gui.services.trainer.queue_place import CANCELLED, HELD, QueueEntry, keep_place
 from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.remote_runs import tell_elsewhere
 from gym_gui.services.trainer.run_store import Run, RunStore
@@ -165,7 +165,7 @@ class Trainer:
         """
         record = run.record
         folder = RunFolder(record.folder)
-        place = Place(record.submitted_at, record.priority, run.plan.resume)
+        place = QueueEntry(record.submitted_at, record.priority, run.plan.resume)
         try:
             record.folder.mkdir(parents=True, exist_ok=True)
             keep_place(folder, replace(place, **changes))

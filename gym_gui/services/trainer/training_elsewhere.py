@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class RemoteTraining:
     """Content of ``elsewhere.json``: where a training is played and its state.
 
     Attributes:
@@ -72,7 +72,7 @@ class Elsewhere:
             return False
 
 
-def read_elsewhere(folder: Path) -> Elsewhere | None:
+def read_elsewhere(folder: Path) -> RemoteTraining | None:
     """Return where the training of a run folder is played; ``None`` if it is local.
 
     Raises:
@@ -86,7 +86,7 @@ def read_elsewhere(folder: Path) -> Elsewhere | None:
     submission, place, state = (text(row.get(key)) for key in ("submission", "place", "state"))
     if not submission or place is None or state not in _STATES:
         raise RunFormatError(path, "does not name the training's machine")
-    return Elsewhere(
+    return RemoteTraining(
         Path(submission),
         place,
         state,
@@ -96,7 +96,7 @@ def read_elsewhere(folder: Path) -> Elsewhere | None:
     )
 
 
-def keep_elsewhere(folder: Path, where: Elsewhere) -> None:
+def keep_elsewhere(folder: Path, where: RemoteTraining) -> None:
     """Write where a training is played into its run folder.
 
     Raises:

@@ -12,7 +12,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
-from gym_gui.controllers.setup.check_message import Finding, Level, listed
+from gym_gui.controllers.setup.check_message import ConfigurationMessage, Level, listed
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
 from gym_gui.controllers.setup.environment_info import EnvironmentInfo
@@ -72,7 +72,7 @@ class ConfigurationModel(QObject):
         self.checks: ConfigurationChecks | None = None
         self._checked: Draft | None = None
         self._moved_draft: Draft | None = None
-        self._verdict: Finding | None = None
+        self._verdict: ConfigurationMessage | None = None
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
         self._reading: asyncio.Task[Any] | None = None
@@ -168,10 +168,10 @@ class ConfigurationModel(QObject):
     # -- results of checks -----------------------------------------------------------
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ConfigurationMessage, ...]:
         """All findings of the checks, errors first."""
         if self.trouble:
-            return (Finding(Level.ERROR, self.trouble),)
+            return (ConfigurationMessage(Level.ERROR, self.trouble),)
         own = self.report.findings if self.report is not None else ()
         if self.verdict is None:
             return own
@@ -179,7 +179,7 @@ class ConfigurationModel(QObject):
         return tuple(sorted((*own, self.verdict), key=lambda finding: order.index(finding.level)))
 
     @property
-    def verdict(self) -> Finding | None:
+    def verdict(self) -> ConfigurationMessage | None:
         """Finding of the engine about the current draft; ``None`` until the engine has answered."""
         return self._verdict
 
@@ -342,7 +342,7 @@ class ConfigurationModel(QObject):
             verdict = _accepted(await self._catalog.loading_probe.load(config))
         except MosaicError as error:
             words = str(error).removeprefix(f"operator {config.operator_id!r}: ")
-            verdict = Finding(Level.ERROR, with_capital(words))
+            verdict = ConfigurationMessage(Level.ERROR, with_capital(words))
         if draft is self.draft:
             self._verdict = verdict
             self.report_changed.emit()
@@ -373,16 +373,16 @@ class ConfigurationModel(QObject):
             task.cancel()
 
 
-def _accepted(slow: Sequence[str]) -> Finding:
+def _accepted(slow: Sequence[str]) -> ConfigurationMessage:
     """Return the finding for a configuration that the engine accepts.
 
     Args:
       slow: Workers whose loading takes too long to wait for.
     """
     if not slow:
-        return Finding(Level.OK, "The engine accepts the configuration")
+        return ConfigurationMessage(Level.OK, "The engine accepts the configuration")
     text = f"The engine accepts the configuration; {listed(slow)} takes long to load and was not checked"
-    return Finding(Level.NOTE, text)
+    return ConfigurationMessage(Level.NOTE, text)
 
 
 def _everybody_random(_agent: str) -> WorkerAssignment:

@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
 from gym_gui.ui.commands import Command, CommandRegistry
 from gym_gui.ui.detached.detached_window import DetachedWindow
 from gym_gui.ui.detached.dock_slot import KEYS, DockSlot
-from gym_gui.ui.detached.window_places import KeptPlace, SavedPositions, Screen, fitted
+from gym_gui.ui.detached.window_places import SavedPosition, SavedPositions, Screen, fitted
 from gym_gui.ui.timers import single_shot_timer
 
 FIRST: Final = QSize(720, 560)
@@ -127,7 +127,7 @@ class DetachedWindows(QObject):
         if activate:
             window.come_forward()
             dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._keep(dock_slot, KeptPlace(True, _numbers(rect), screen.name, kept.full))
+        self._keep(dock_slot, SavedPosition(True, _numbers(rect), screen.name, kept.full))
         window.placed.connect(self._settle.start)
         self._show_screens()
 
@@ -208,9 +208,9 @@ class DetachedWindows(QObject):
         full, before = window.isFullScreen(), self._places.of(dock_slot.key)
         corner, size = window.pos(), window.size()
         rect = before.rect if full else (corner.x(), corner.y(), size.width(), size.height())
-        self._keep(dock_slot, KeptPlace(True, rect, screen.name(), full))
+        self._keep(dock_slot, SavedPosition(True, rect, screen.name(), full))
 
-    def _keep(self, dock_slot: DockSlot, place: KeptPlace) -> None:
+    def _keep(self, dock_slot: DockSlot, place: SavedPosition) -> None:
         self._places.keep(dock_slot.key, place)
 
     def _show_screens(self, *_: object) -> None:

@@ -17,7 +17,7 @@ _MOST = 16777215
 """Qt's largest height of a widget (``QWIDGETSIZE_MAX``)."""
 
 
-class Holder(Protocol):
+class ContentWindow(Protocol):
     """Protocol of a window that shows a slot's content.
 
     See :class:`~gym_gui.ui.detached.detached_window.DetachedWindow`.
@@ -86,14 +86,14 @@ class DockSlot(QWidget):
         self.title = self.note = ""
         self.was_apart = False
         self._collapses = collapses
-        self._window: Holder | None = None
-        self._elsewhere: Elsewhere | None = None
+        self._window: ContentWindow | None = None
+        self._elsewhere: DetachedNotice | None = None
         self._button: IconButton | None = None
         self._column = column_layout(self, spacing=None)
         self._column.addWidget(content, 1)
 
     @property
-    def own_window(self) -> Holder | None:
+    def own_window(self) -> ContentWindow | None:
         """Window that shows the content; ``None`` while the content is on the page."""
         return self._window
 
@@ -141,7 +141,7 @@ class DockSlot(QWidget):
         if self._button is not None:
             self._button.show()
 
-    def lend(self, window: Holder, place: str = "") -> None:
+    def lend(self, window: ContentWindow, place: str = "") -> None:
         """Move the content into a window.
 
         Args:
@@ -149,7 +149,7 @@ class DockSlot(QWidget):
             place: Name of the window's screen; empty for a single screen.
         """
         if self._elsewhere is None:
-            self._elsewhere = Elsewhere(self.what, self.keys, self)
+            self._elsewhere = DetachedNotice(self.what, self.keys, self)
             self._elsewhere.back_wanted.connect(self.toggle_wanted)
             self._elsewhere.look_wanted.connect(self._on_look_wanted)
             self._column.addWidget(self._elsewhere, 1)
@@ -201,7 +201,7 @@ class DockSlot(QWidget):
             self._window.come_forward()
 
 
-class Elsewhere(QFrame):
+class DetachedNotice(QFrame):
     """Notice in an empty slot that says where the content is, with links to return it or raise its window.
 
     Args:

@@ -14,7 +14,7 @@ _MOST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPlace:
+class SavedPosition:
     """Saved position and state of a window.
 
     Attributes:
@@ -43,7 +43,7 @@ class Screen:
     room: QRect
 
 
-def fitted(place: KeptPlace, screens: Sequence[Screen], first: QSize) -> tuple[Screen, QRect]:
+def fitted(place: SavedPosition, screens: Sequence[Screen], first: QSize) -> tuple[Screen, QRect]:
     """Return the screen and the rectangle for a window, always inside that screen.
 
     Args:
@@ -81,11 +81,11 @@ class SavedPositions:
         self._layout = layout
         self._places = _read(str(layout.value(_KEPT, "") or ""))
 
-    def of(self, key: str) -> KeptPlace:
+    def of(self, key: str) -> SavedPosition:
         """Return the saved position of a window; an empty one if the window was never shown."""
-        return self._places.get(key, KeptPlace())
+        return self._places.get(key, SavedPosition())
 
-    def keep(self, key: str, place: KeptPlace) -> None:
+    def keep(self, key: str, place: SavedPosition) -> None:
         """Save the position of a window."""
         if self._places.get(key) == place:
             return
@@ -101,7 +101,7 @@ class SavedPositions:
             self.keep(key, replace(self.of(key), open=False))
 
 
-def _read(text: str) -> dict[str, KeptPlace]:
+def _read(text: str) -> dict[str, SavedPosition]:
     """Return the positions by name, parsed from the stored JSON; empty if the JSON is invalid."""
     try:
         found = json.loads(text or "{}")
@@ -110,7 +110,7 @@ def _read(text: str) -> dict[str, KeptPlace]:
         return {}
 
 
-def _place(*, open: bool, rect: list[int] | None, screen: str, full: bool) -> KeptPlace:
+def _place(*, open: bool, rect: list[int] | None, screen: str, full: bool) -> SavedPosition:
     numbers = None if rect is None else [int(each) for each in rect]
     four = None if numbers is None or len(numbers) != 4 else (numbers[0], numbers[1], numbers[2], numbers[3])
-    return KeptPlace(bool(open), four, str(screen), bool(full))
+    return SavedPosition(bool(open), four, str(screen), bool(full))

@@ -27,7 +27,7 @@ _TOML_TABLE: Final = re.compile(r"\s*(?P<open>\[\[?)\s*(?P<name>[\w.\"-]*)")
 _TOML_KEY: Final = re.compile(r"\s*(?P<key>[\w\"-]+)\s*=[ \t]*")
 
 
-class Spot(NamedTuple):
+class CursorContext(NamedTuple):
     """Position in a file at which the user types a key or a value.
 
     Attributes:
@@ -89,7 +89,7 @@ class _Found:
     table: bool = False
 
 
-def spot_in(suffix: str, text: str, at: int) -> Spot | None:
+def spot_in(suffix: str, text: str, at: int) -> CursorContext | None:
     """Return the key or value at the cursor of an unfinished text.
 
     Args:
@@ -114,7 +114,9 @@ def spot_in(suffix: str, text: str, at: int) -> Spot | None:
     separated = _SEPARATED.match(text, end) is not None
     typed = text[found.start + len(quote) : at]
     path, key = found.frame.path, found.key or ""
-    return Spot(path, key, found.start, end, typed, quote, written, separated, found.flow, found.table)
+    return CursorContext(
+        path, key, found.start, end, typed, quote, written, separated, found.flow, found.table
+    )
 
 
 def _unquoted(word: str) -> str:

@@ -13,7 +13,7 @@ from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
-from gym_gui.controllers.human.human_input import KEYBOARD, Answered, HumanSeat, HumanSeats, Reaction
+from gym_gui.controllers.human.human_input import KEYBOARD, AnsweredQuestion, HumanSeat, HumanSeats, Reaction
 from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import MOTIONS, KeyScheme
 from gym_gui.ui.input.key_names import key_name
@@ -293,7 +293,7 @@ class HumanInput(QObject):
         return bool(name) and any(seat.device == KEYBOARD and seat.knows(name) for seat in self.seats)
 
     def _emit_reaction(self, reaction: Reaction | None) -> None:
-        if isinstance(reaction, Answered):
+        if isinstance(reaction, AnsweredQuestion):
             self.chosen.emit(reaction.question, reaction.action)
         elif reaction is not None:
             self.refused.emit(f"{reaction.reason}.")

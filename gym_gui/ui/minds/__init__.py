@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.ui.minds.mind import Mind
-from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.minds.mind import AgentSnapshot
+from gym_gui.ui.minds.mind_view import AgentSnapshotView
 
-__all__ = ["Mind", "MindView"]
+__all__ = ["AgentSnapshot", "AgentSnapshotView"]

@@ -17,8 +17,8 @@ from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import AgentView
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.minds.mind import Mind
-from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.minds.mind import AgentSnapshot
+from gym_gui.ui.minds.mind_view import AgentSnapshotView
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.joint_agents import together_of
 from gym_gui.ui.timers import single_shot_timer
@@ -26,7 +26,7 @@ from gym_gui.ui.timers import single_shot_timer
 EVERY_MS: Final = 120
 
 
-class LiveMind(QWidget):
+class LiveAgentSnapshot(QWidget):
     """Shows one agent of one operator; does no work while hidden.
 
     Args:
@@ -42,7 +42,7 @@ class LiveMind(QWidget):
         self._observed: dict[str, tuple[int, AgentObservation, NDArray[np.uint8] | None]] = {}
         self._beliefs: _Beliefs | None = None
         self._is_reading = self._is_outdated = False
-        self.view = MindView(parent=self)
+        self.view = AgentSnapshotView(parent=self)
         self.view.agent_chosen.connect(self._on_changed)
         self._update_timer = single_shot_timer(self, EVERY_MS, self._update)
         column = QVBoxLayout(self)
@@ -88,7 +88,7 @@ class LiveMind(QWidget):
             self.view.offer(view.agents, view.turn)
         seat = self._seat
         if seat is None:
-            self.view.show_mind(Mind("", trouble="Nothing is running yet. Press Step or Run."))
+            self.view.show_mind(AgentSnapshot("", trouble="Nothing is running yet. Press Step or Run."))
         elif operator.player.link.playing is None:
             self._show("The agent is shown as soon as its session is ready.")
         else:
@@ -140,7 +140,7 @@ class LiveMind(QWidget):
         action = turn.word if turn is not None else ""
         together = together_of(operator.player.config.link_groups).get(seat.slot)
         self.view.show_mind(
-            Mind(seat.agent, view, observed, trouble, turn, believes, action, together), picture
+            AgentSnapshot(seat.agent, view, observed, trouble, turn, believes, action, together), picture
         )
 
     def _thoughts(self, operator: LiveOperator, seat: AgentView, episode: int) -> tuple[Turn | None, str]:

@@ -14,11 +14,11 @@ from gym_gui.core.types import AgentID
 from gym_gui.ui.language.turn_view import SCORES, Section, sections
 from gym_gui.ui.numbers import count
 from gym_gui.ui.renderers.agent_words import number_words, option_words, source_words
-from gym_gui.ui.renderers.joint_agents import Together
+from gym_gui.ui.renderers.joint_agents import JointGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Mind:
+class AgentSnapshot:
     """What one agent observes, thinks and does at one moment.
 
     Attributes:
@@ -39,10 +39,10 @@ class Mind:
     turn: Turn | None = None
     believes: str = ""
     action: str = ""
-    together: Together | None = None
+    together: JointGroup | None = None
 
 
-def mind_sections(mind: Mind) -> Iterator[Section]:
+def mind_sections(mind: AgentSnapshot) -> Iterator[Section]:
     """Yield the sections about an agent: goal, observation, thoughts, beliefs, then numbers.
 
     Thoughts of a program or a search come before the observation, because they are short; a model's prompt
@@ -63,14 +63,14 @@ def mind_sections(mind: Mind) -> Iterator[Section]:
         yield from _numbers(mind.observed)
 
 
-def _observation(mind: Mind) -> Iterator[Section]:
+def _observation(mind: AgentSnapshot) -> Iterator[Section]:
     if mind.observed is None and mind.trouble:
         yield "Observes", mind.trouble, "muted"
     if mind.observed is not None and mind.observed.text:
         yield f"Observes at step {mind.observed.step}", mind.observed.text, "text"
 
 
-def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
+def _goal(mind: AgentSnapshot, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
     """Yield the goal that an agent pursues or sets for another agent."""
     managing = mind.agent.endswith(GOAL_SUFFIX)
     pursuer = seats.get(mind.agent.removesuffix(GOAL_SUFFIX))
@@ -90,7 +90,7 @@ def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
         yield "Goal", f"{goal}{f', set by {manager.agent}' if manager is not None else ''}", "text"
 
 
-def _decision(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
+def _decision(mind: AgentSnapshot, seat: AgentView | None) -> Iterator[Section]:
     turn = mind.turn
     if turn is not None:
         for heading, words, color in sections(turn, action=mind.action):

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QSizePolicy, QSplitter, QTextEdit, QWidget
 
-from gym_gui.analysis.transcripts.plan_values import Planned
+from gym_gui.analysis.transcripts.plan_values import PlanValues
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_view import Section, write_sections
-from gym_gui.ui.minds.mind import Mind, mind_sections
+from gym_gui.ui.minds.mind import AgentSnapshot, mind_sections
 from gym_gui.ui.minds.search_tree import SearchTree
 from gym_gui.ui.plots.line_plots import LinePlot
 from gym_gui.ui.plots.series import Series
@@ -28,7 +28,7 @@ _PICTURE: Final = 220
 """Initial width or height of the picture in the splitter, in pixels."""
 
 
-class MindView(QWidget):
+class AgentSnapshotView(QWidget):
     """View of one agent, which the user chooses: its picture, search tree, plan and texts.
 
     Args:
@@ -120,7 +120,7 @@ class MindView(QWidget):
             self._choice.setCurrentIndex(place)
             self.agent_chosen.emit(agent)
 
-    def show_mind(self, mind: Mind | None, picture: NDArray[np.uint8] | None = None) -> None:
+    def show_mind(self, mind: AgentSnapshot | None, picture: NDArray[np.uint8] | None = None) -> None:
         """Show what an agent observes and thinks.
 
         Args:
@@ -143,7 +143,7 @@ class MindView(QWidget):
             self._sections = sections
             self._rewrite()
 
-    def _show_plan(self, planned: Planned | None) -> None:
+    def _show_plan(self, planned: PlanValues | None) -> None:
         """Show a plan or hide it; its plot is created for the first agent that plans."""
         if planned is not None and self._plan is None:
             self._plan = PlanPlot(self._splitter.parentWidget())
@@ -184,7 +184,7 @@ class PlanPlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("plan-plot")
-        self._planned: Planned | None = None
+        self._planned: PlanValues | None = None
         self._choice = SegmentedControl(
             [(EARNED, "Return"), (CONTROLS, "Controls")], EARNED, name="plan-what", parent=self
         )
@@ -203,7 +203,7 @@ class PlanPlot(QWidget):
             column.addWidget(plot, 1)
         self._plots[CONTROLS].hide()
 
-    def show_plan(self, planned: Planned) -> None:
+    def show_plan(self, planned: PlanValues) -> None:
         """Draw a plan in place of the previous one."""
         if planned == self._planned:
             return

@@ -8,7 +8,7 @@ from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.transcripts.search_values import Considered
+from gym_gui.analysis.transcripts.search_values import ActionSearchResult
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui.numbers import local, number
 
@@ -60,7 +60,7 @@ class SearchedMove:
     @property
     def words(self) -> str:
         """Sentence about the move for screen readers."""
-        found = Considered(self.visits, self.value, self.line).words
+        found = ActionSearchResult(self.visits, self.value, self.line).words
         return ", ".join(filter(None, [self.word, "played" if self.chosen else "", found]))
 
 
@@ -73,7 +73,9 @@ def searched_moves(turn: Turn) -> list[SearchedMove]:
     return moves
 
 
-def _moves(considered: Mapping[str, Considered], above: SearchedMove | None, most: int) -> list[SearchedMove]:
+def _moves(
+    considered: Mapping[str, ActionSearchResult], above: SearchedMove | None, most: int
+) -> list[SearchedMove]:
     ranked = sorted(considered.items(), key=lambda each: -(each[1].visits or 0))
     found: list[SearchedMove] = []
     for place, (word, evaluation) in enumerate(ranked):

@@ -6,7 +6,7 @@ from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.ui import theme
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
@@ -40,7 +40,7 @@ class OperatorPlots(Card):
         self._theme, self._deck = theme_, deck
         self._followed: list[LiveOperator] = []
         self._listening = False
-        self._drawn: dict[str, tuple[Tally, int]] = {}
+        self._drawn: dict[str, tuple[EpisodeTotals, int]] = {}
         self.returns, self.rewards, self.shares = (
             ReturnPlot(self._theme),
             RewardPlot(theme_),

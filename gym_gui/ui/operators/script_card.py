@@ -17,7 +17,7 @@ from gym_gui.core.drawing.colors import told_apart
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.render_container import leading_kind
-from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorPlan, OperatorRunProgress, ScriptPlan
 from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
@@ -143,7 +143,7 @@ class ScriptCard(Card):
         at_most = plan.experiment.execution.until == "decided"
         for operator_id, row in self.rows.items():
             done, failed = plan.done.get(operator_id, (0, 0))
-            row.show_standing(Standing(done, row.plan.episodes, failed, at_most=at_most))
+            row.show_standing(OperatorRunProgress(done, row.plan.episodes, failed, at_most=at_most))
 
     def show_pairings(self, plan: ScriptPlan, tournament_run: TournamentRun) -> None:
         """Show the pairings that are determined so far; rounds of a Swiss tournament have headings."""
@@ -156,7 +156,7 @@ class ScriptCard(Card):
         of_round = {pairing: i for i, each in enumerate(tournament_run.rounds) for pairing in each.pairings}
         for key, each in pairings.items():
             if key in self.rows:
-                self.rows[key].show_standing(Standing(total=each.episodes))
+                self.rows[key].show_standing(OperatorRunProgress(total=each.episodes))
                 continue
             number = of_round.get(tournament_run.pairings[key], -1)
             if number >= len(self._rounds):
@@ -209,7 +209,7 @@ class ScriptCard(Card):
         """Whether the card shows a tournament."""
         return bool(self._policies)
 
-    def show_standings(self, standings: Mapping[str, Standing]) -> None:
+    def show_standings(self, standings: Mapping[str, OperatorRunProgress]) -> None:
         """Show the progress of each operator, and the sum of all."""
         for operator_id, standing in standings.items():
             row = self.rows.get(operator_id)

@@ -15,7 +15,7 @@ from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.installing import missing_in
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.errors import MosaicError, Place, UsageError
+from gym_gui.core.errors import FilePosition, MosaicError, UsageError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.trusted.trust import NotAllowedError
@@ -254,7 +254,7 @@ class ScriptFile(QObject):
         return "Read the file again", self._on_again
 
     def _link_of(self, path: Path, error: MosaicError) -> Action | None:
-        place = error.place or place_in(str(error), self._own_folder) or Place(str(path.absolute()))
+        place = error.place or place_in(str(error), self._own_folder) or FilePosition(str(path.absolute()))
         own = Path(place.file) == path.absolute()
         return link_of(self._context, str(error), place=place, experiment=own, again=self._read_again)
 
@@ -272,7 +272,7 @@ class ScriptFile(QObject):
         """Open the experiment file in the editor."""
         if self.path is not None:
             problems = [] if self.plan is None else _problems_of(self.plan)
-            request = at_place(Place(str(self.path)), experiment=True, again=self._read_again)
+            request = at_place(FilePosition(str(self.path)), experiment=True, again=self._read_again)
             self._context.edit(replace(request, problems=problems, title="Experiment"))
 
     def _fix_action(self, sentence: str) -> Action:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.ui.operators.script_card import ScriptCard
-from gym_gui.ui.operators.script_job import ScriptJob, ScriptPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorRunProgress, ScriptJob, ScriptPlan
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.script_execution import RunResult
@@ -91,7 +91,7 @@ class ScriptStandings(QObject):
         if self.view is not None and self._job is not None and self._job.folder is not None:
             self.view.follow(self._job.folder)
 
-    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
+    def _on_progressed(self, standings: Mapping[str, OperatorRunProgress]) -> None:
         if self.view is not None:
             self.view.grown(sum(each.done for each in standings.values()))
 

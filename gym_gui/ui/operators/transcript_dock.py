@@ -12,7 +12,7 @@ from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.minds.live_mind import LiveMind
+from gym_gui.ui.minds.live_mind import LiveAgentSnapshot
 from gym_gui.ui.renderers.joint_agents import together_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
@@ -74,7 +74,7 @@ class TranscriptDock(Card):
         self.panel = TranscriptPanel(spawn, parent=self)
         self._hint = EmptyHint(*_NO_TURN_YET)
         self.body.addLayout(head)
-        self.mind = LiveMind(spawn, self)
+        self.mind = LiveAgentSnapshot(spawn, self)
         self.add(self._hint, 1)
         self.add(self.panel, 1)
         self.add(self.mind, 1)

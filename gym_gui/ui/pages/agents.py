@@ -23,7 +23,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.language.settings_services import PromptsRequest
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.layouts import column_layout
 
@@ -45,7 +45,7 @@ class AgentsPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self._tab = AdvancedConfigTab(context, self)
-        self.kept = Kept[OperatorTable](
+        self.kept = SavedPageState[OperatorTable](
             context,
             "agents.json",
             "The configuration",

@@ -31,7 +31,7 @@ from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_file import OPENED
 from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.policies.tournament_draft import TournamentRequest
 from gym_gui.ui.widgets import SegmentedControl
 
@@ -48,7 +48,7 @@ class OperatorsTab(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.deck = OperatorDeck(context, seed=DEFAULT_SEED, parent=self)
-        self.kept = Kept[OperatorTable](
+        self.kept = SavedPageState[OperatorTable](
             context,
             NAME,
             "The operators",

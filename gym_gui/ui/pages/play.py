@@ -28,7 +28,7 @@ from gym_gui.ui.input.keyboards_panel import Find
 from gym_gui.ui.input.own_keyboards import OwnKeyboards
 from gym_gui.ui.input.people import People
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.caption import Caption
@@ -44,7 +44,7 @@ from gym_gui.ui.play.suggested_games import FirstGames
 from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
     from gym_gui.controllers.setup.play_setup import Clock
@@ -77,7 +77,7 @@ class PlayPage(Page):
         super().__init__(context)
         self.input = HumanInput(self)
         self.game = PlayGame(context, self.input, self)
-        self.kept = Kept[OperatorTable](
+        self.kept = SavedPageState[OperatorTable](
             context,
             "play.json",
             "The game",
@@ -350,7 +350,10 @@ class PlayPage(Page):
             self.game.broke.disconnect(look)
 
     def show_sheet(
-        self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+        self,
+        env_info: EnvironmentInfo,
+        offers: Mapping[str, Sequence[OfferedPolicy]],
+        checks: ConfigurationChecks,
     ) -> None:
         """Show the environment's description, and the policies that can play each slot."""
         self._env_info, page = env_info, env_info.page

@@ -17,7 +17,7 @@ from gym_gui.services.trainings.training_presets import TrainingPreset, load_tra
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.policies.policies_view import PoliciesView
 from gym_gui.ui.policies.use_policy_menu import UseMenu, operator_of
 from gym_gui.ui.train.compare_panel import ComparePanel
@@ -93,7 +93,7 @@ class TrainPage(Page):
         self._panel_shown: QWidget = self.form
         inspector.add(self.form)
         inspector.add_foot(self.form.foot)
-        self.kept = Kept[TrainingPreset](
+        self.kept = SavedPageState[TrainingPreset](
             self.context,
             "training.json",
             "The training",

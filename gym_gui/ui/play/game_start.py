@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.catalog_cache import CatalogCache
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
@@ -54,7 +54,10 @@ class OpeningPage(Protocol):
         ...
 
     def show_sheet(
-        self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+        self,
+        env_info: EnvironmentInfo,
+        offers: Mapping[str, Sequence[OfferedPolicy]],
+        checks: ConfigurationChecks,
     ) -> None:
         """Show the environment's description and the players to choose from."""
         ...

@@ -13,7 +13,7 @@ from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui.numbers import local, screen
-from gym_gui.ui.renderers.joint_agents import Together, together_of
+from gym_gui.ui.renderers.joint_agents import JointGroup, together_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SlotPlayer:
 
     kind: str = "baseline"
     player: str = ""
-    together: Together | None = None
+    together: JointGroup | None = None
 
 
 def slot_players(

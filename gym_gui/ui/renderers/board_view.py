@@ -17,11 +17,11 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
 
 from gym_gui.controllers.human.board_choice import (
-    Ambiguous,
+    AmbiguousClick,
     Answer,
     BoardChoice,
-    Chosen,
-    Refused,
+    ChosenMove,
+    RefusedClick,
     Square,
 )
 from gym_gui.controllers.human.square_names import game_word, occupied_word
@@ -295,11 +295,11 @@ class BoardView(Surface):
         """Apply the result of a choice: make the move, ask which move is meant, or show why none is legal."""
         self._note = ""
         match answer:
-            case Chosen(move):
+            case ChosenMove(move):
                 self._commit(move.action)
-            case Ambiguous(moves):
+            case AmbiguousClick(moves):
                 self._ask_which_move(moves)
-            case Refused(sentence):
+            case RefusedClick(sentence):
                 self._note = sentence
                 self.hinted.emit(sentence)
             case _:

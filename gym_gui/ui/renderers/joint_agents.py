@@ -13,7 +13,7 @@ from gym_gui.core.types import AgentID
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class JointGroup:
     """Group of slots that one joint policy plays.
 
     Attributes:
@@ -54,17 +54,17 @@ def letter_of(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
-def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, Together]:
+def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, JointGroup]:
     """Return the link of each slot that shares a joint policy with other slots."""
-    found: dict[AgentID, Together] = {}
+    found: dict[AgentID, JointGroup] = {}
     for place, group in enumerate(groups):
         policy = PurePath(group.policy_path.partition(":")[2] or group.policy_path).stem
-        link = Together(letter_of(place), group.color, group.agents, policy)
+        link = JointGroup(letter_of(place), group.color, group.agents, policy)
         found |= dict.fromkeys(group.agents, link)
     return found
 
 
-def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, Together]:
+def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, JointGroup]:
     """Return the link of each slot, from an operator as a run's record stores it."""
     groups = operator.get("link_groups")
     entries = [each for each in groups if isinstance(each, Mapping)] if isinstance(groups, list) else []

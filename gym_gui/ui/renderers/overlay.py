@@ -36,7 +36,7 @@ from gym_gui.ui.renderers.agent_words import (
     source_words,
     view_sentence,
 )
-from gym_gui.ui.renderers.joint_agents import Together
+from gym_gui.ui.renderers.joint_agents import JointGroup
 from gym_gui.ui.theme import RADIUS_CONTROL, ROW, SMALL_PX, STEP, Theme
 
 HEIGHT: Final = 20
@@ -55,7 +55,7 @@ class _Chip:
     dot: QColor | None
     sentence: str
     urgent: bool = False
-    link: Together | None = None
+    link: JointGroup | None = None
     box: QRect = field(default_factory=QRect)
 
 
@@ -318,7 +318,7 @@ class Overlay(QWidget):
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
             x += metrics.horizontalAdvance(text) + STEP
 
-    def _paint_link(self, painter: QPainter, link: Together, x: int, box: QRect) -> int:
+    def _paint_link(self, painter: QPainter, link: JointGroup, x: int, box: QRect) -> int:
         """Paint a link's diamond and letter, and return the x coordinate at their right end."""
         color = themes.text_on(self._theme.color("panel"), QColor(link.color))
         half, middle = DIAMOND / 2, box.center().y() + 1

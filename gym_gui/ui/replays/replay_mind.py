@@ -12,8 +12,8 @@ from gym_gui.analysis.transcripts.beliefs import Beliefs
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.core.live import AgentView
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.minds.mind import Mind
-from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.minds.mind import AgentSnapshot
+from gym_gui.ui.minds.mind_view import AgentSnapshotView
 from gym_gui.ui.renderers.joint_agents import recorded_together
 from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 
@@ -35,7 +35,7 @@ class ReplayedAgentView(QWidget):
         self._position = 0
         self._turns: Sequence[Turn] = ()
         self._closing: set[asyncio.Task[None]] = set()
-        self.view = MindView(Qt.Orientation.Vertical, self)
+        self.view = AgentSnapshotView(Qt.Orientation.Vertical, self)
         self.view.agent_chosen.connect(self._on_agent_chosen)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -79,7 +79,9 @@ class ReplayedAgentView(QWidget):
             seat_player.picture(self._position) if seat_player is not None and observed is not None else None
         )
         together = recorded_together(player.recorded.config).get(seat.slot)
-        mind = Mind(seat.agent, view, observed, self._trouble(there), turn, believes, seat.action, together)
+        mind = AgentSnapshot(
+            seat.agent, view, observed, self._trouble(there), turn, believes, seat.action, together
+        )
         self.view.show_mind(mind, picture)
 
     async def settled(self) -> None:

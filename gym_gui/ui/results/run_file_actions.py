@@ -20,7 +20,7 @@ from gym_gui.ui.numbers import count, local, screen
 from gym_gui.ui.results.jobs import Job, JobResult, JobStrip, ProgressCallback
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.submissions.submission_jobs import merge_parts_job
-from gym_gui.ui.results.undo_history import RunHistory, Step
+from gym_gui.ui.results.undo_history import RunHistory, UndoStep
 
 
 class RunFileActions:
@@ -106,7 +106,7 @@ class RunFileActions:
         gone = [run for run, _ in trashed.runs.values()]
         who = wording.names([f"“{run.title}”" for run in gone])
         what = f"the deletion of {who}"
-        step = Step(what, partial(self._restore, trashed), partial(self._throw_away, gone, trashed))
+        step = UndoStep(what, partial(self._restore, trashed), partial(self._throw_away, gone, trashed))
         self._history.push(step)
         be = "is" if len(gone) == 1 else "are"
         undo = ("Undo", partial(self._history.take_back, step))

@@ -21,7 +21,7 @@ _RATE = 20.0
 
 
 @dataclass(frozen=True)
-class Playable:
+class WatchablePolicy:
     """Policy that can be watched while it is trained.
 
     Attributes:
@@ -55,7 +55,7 @@ class PolicyLive(QObject):
     said = pyqtSignal(str)
     """Emits a sentence that says why no policy plays."""
 
-    def __init__(self, context: AppContext, policy: Playable, parent: QObject | None = None) -> None:
+    def __init__(self, context: AppContext, policy: WatchablePolicy, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context, self.policy = context, policy
         self._operator: LiveOperator | None = None

@@ -17,7 +17,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import StageView, facts_in_words
-from gym_gui.ui.train.policy_live import Playable, PolicyLive
+from gym_gui.ui.train.policy_live import PolicyLive, WatchablePolicy
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
 from gym_gui.ui.widgets.layouts import row_layout
 
@@ -52,7 +52,7 @@ class CurrentPolicyCard(Card):
         self._live_button.setCheckable(True)
         self._live_button.setFixedSize(22, 22)
         self._live_button.hide()
-        self._offered: Playable | None = None
+        self._offered: WatchablePolicy | None = None
         self._live: PolicyLive | None = None
         self._ending: set[asyncio.Task[None]] = set()
         head = row_layout()
@@ -109,7 +109,7 @@ class CurrentPolicyCard(Card):
 
     # -- policy in play --------------------------------------------------------------------
 
-    def offer(self, policy: Playable | None) -> None:
+    def offer(self, policy: WatchablePolicy | None) -> None:
         """Set the policy that the user can watch live; ``None`` if the run has saved no policy yet."""
         if policy == self._offered:
             return

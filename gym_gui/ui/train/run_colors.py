@@ -5,7 +5,7 @@ from __future__ import annotations
 from PyQt6.QtGui import QColor
 
 from gym_gui.core.drawing.colors import HUES, SERIES
-from gym_gui.ui.plots.series import DASHES, Look
+from gym_gui.ui.plots.series import DASHES, SeriesStyle
 
 
 class RunColors:
@@ -23,10 +23,10 @@ class RunColors:
                 taken = set(self._places.values())
                 self._places[run] = next(n for n in range(len(taken) + 1) if n not in taken)
 
-    def look(self, run_id: str) -> Look:
+    def look(self, run_id: str) -> SeriesStyle:
         """Return the line style of a run: a hue, and a dash pattern once all hues are taken."""
         nth, place = divmod(self._places.get(run_id, 0), len(SERIES))
-        return Look(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
+        return SeriesStyle(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
 
     def color(self, run_id: str) -> QColor:
         """Return the color of a run's dot in tables and legends."""

@@ -18,7 +18,7 @@ from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.curve_board import CurveBoard
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.log_view import RunLog
-from gym_gui.ui.train.policy_live import Playable
+from gym_gui.ui.train.policy_live import WatchablePolicy
 from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_content import RunContent
@@ -240,7 +240,7 @@ class RunsView(QWidget):
         content.policy.show_run(title, file, why_no_film(record))
         kept = Path(record.policy) if record.policy else None
         playable = kept is not None and kept.is_dir()  # The policy of a remote run arrives when the run ends.
-        offered = Playable(kept, record.worker_id, record.env_id, title) if kept and playable else None
+        offered = WatchablePolicy(kept, record.worker_id, record.env_id, title) if kept and playable else None
         content.policy.offer(offered)
 
     def _follow(self) -> None:

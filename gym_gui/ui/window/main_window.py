@@ -26,7 +26,7 @@ from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.drag_and_drop import PathDropTarget
 from gym_gui.ui.page import Page
-from gym_gui.ui.pages import Place, places
+from gym_gui.ui.pages import PageEntry, places
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import EmptyHint
 from gym_gui.ui.widgets.tab_order import tab_on
@@ -73,7 +73,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         super().__init__()
         self.context = context
         self.pages: dict[str, Page] = {}
-        self._places: dict[str, Place] = {place.name: place for place in places()}
+        self._places: dict[str, PageEntry] = {place.name: place for place in places()}
         self._page_commands: list[str] = []
         self._current = ""
         self._editors: Editors | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.errors import MosaicError, SlotRefusedError, WorkerLaunchError
-from gym_gui.core.paradigms.check import Finding, Status
+from gym_gui.core.paradigms.check import CheckResult, CheckStatus
 from gym_gui.processes.tree import resident_mb
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.contract.check_probe import BEAT_S, Probe, ProbeLost
@@ -35,7 +35,7 @@ class Ledger:
 
     blame_load: bool = False
     grace_s: float = 10.0
-    found: dict[str, Finding] = field(default_factory=dict[str, Finding])
+    found: dict[str, CheckResult] = field(default_factory=dict[str, CheckResult])
     stopped_by: str = ""
     policy: str = ""
     startup_s: float | None = None
@@ -45,16 +45,16 @@ class Ledger:
 
     def passed(self, name: str, detail: str) -> None:
         """Record that a check passed, unless it has a finding already."""
-        self.found.setdefault(name, Finding(name, Status.PASSED, detail))
+        self.found.setdefault(name, CheckResult(name, CheckStatus.PASSED, detail))
 
     def failed(self, name: str, detail: str) -> None:
         """Record that a check failed; the first failure of a check stays."""
-        if name not in self.found or self.found[name].status is not Status.FAILED:
-            self.found[name] = Finding(name, Status.FAILED, detail)
+        if name not in self.found or self.found[name].status is not CheckStatus.FAILED:
+            self.found[name] = CheckResult(name, CheckStatus.FAILED, detail)
 
     def skipped(self, name: str, detail: str) -> None:
         """Record that a check does not apply, unless it has a finding already."""
-        self.found.setdefault(name, Finding(name, Status.SKIPPED, detail))
+        self.found.setdefault(name, CheckResult(name, CheckStatus.SKIPPED, detail))
 
     def verdict(self, name: str, problem: str, good: str) -> None:
         """Record a failure with ``problem``, or a pass with ``good`` if ``problem`` is empty."""
@@ -272,7 +272,7 @@ async def check_end_of_input(
     probe = Probe(definition, request, patience_s, start_s)
     try:
         await probe.start()
-        if ledger.found["load"].status is Status.PASSED:
+        if ledger.found["load"].status is CheckStatus.PASSED:
             await probe.load()
         await _heartbeat(probe, idle_s, ledger)
         if probe.process.outcome is None:

@@ -15,7 +15,7 @@ from gym_gui.analysis.compute.algorithms import compare_algorithms
 from gym_gui.analysis.findings.trainings import (
     AlgorithmReport,
     LearningCurve,
-    Missing,
+    MissingTraining,
     Scale,
     TrainedScores,
 )
@@ -33,7 +33,9 @@ def trained(
     """An algorithm whose trainings are drawn around a mean."""
     rng = np.random.default_rng([n, *name.encode(), *env_id.encode()])
     scores = {seed: float(value) for seed, value in enumerate(rng.normal(mean, spread, n), 1)}
-    lost = tuple(Missing(n + i, "failed", "the return is not a finite number") for i in range(1, missing + 1))
+    lost = tuple(
+        MissingTraining(n + i, "failed", "the return is not a finite number") for i in range(1, missing + 1)
+    )
     steps = np.arange(10.0, 1010.0, 10.0)
     curves = {seed: LearningCurve(steps, score * steps / 1000) for seed, score in scores.items()}
     return TrainedScores(name, f"{name}_{env_id}", env_id, scores, 1000, lost, curves)
@@ -100,7 +102,7 @@ def test_what_failed_or_is_not_done_decides_nothing() -> None:
     assert failed.comparisons[0].verdict == "undecided"
     assert any("Seed 9 of a_CartPole-v1 has no score (failed: " in note for note in failed.notes)
     b = trained("b", 100)
-    waiting = TrainedScores("b", b.group, POLE, b.scores, 1000, (Missing(11, "running"),))
+    waiting = TrainedScores("b", b.group, POLE, b.scores, 1000, (MissingTraining(11, "running"),))
     running = compare_algorithms([trained("a", 400), waiting])
     assert "1 of b_CartPole-v1 is not finished" in running.comparisons[0].detail
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.compute.interim_analysis import FamilyAtLooks
+from gym_gui.analysis.compute.interim_analysis import SequentialFamily
 from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.pages.report_page import render_html
 from gym_gui.analysis.statistics.units import Sample
@@ -34,7 +34,7 @@ AB, AC, BC = (frozenset(pair) for pair in ("ab", "ac", "bc"))
 
 
 def test_what_is_decided_stays_so_with_the_seeds_that_decided_it() -> None:
-    family = FamilyAtLooks([AB], LARGEST)
+    family = SequentialFamily([AB], LARGEST)
     looks = [family.look(n, [(sides(), pairs(AHEAD[:n]))]) for n in (4, 8, 12, 16)]
     found = family.decided[AB]
     assert [bool(look) for look in looks] == [True, True, True, False], "it is not looked at again"
@@ -49,7 +49,7 @@ def test_what_is_decided_stays_so_with_the_seeds_that_decided_it() -> None:
 
 
 def test_it_does_not_matter_who_is_named_first_at_which_look() -> None:
-    straight, turned = FamilyAtLooks([AB], LARGEST), FamilyAtLooks([AB], LARGEST)
+    straight, turned = SequentialFamily([AB], LARGEST), SequentialFamily([AB], LARGEST)
     for n in (4, 8, 12):
         straight.look(n, [(sides(), pairs(AHEAD[:n]))])
         turn = n == 8
@@ -59,7 +59,7 @@ def test_it_does_not_matter_who_is_named_first_at_which_look() -> None:
 
 
 def test_a_family_is_corrected_for_from_the_first_look_on() -> None:
-    alone, among = FamilyAtLooks([AB], LARGEST), FamilyAtLooks([AB, AC, BC], LARGEST)
+    alone, among = SequentialFamily([AB], LARGEST), SequentialFamily([AB, AC, BC], LARGEST)
     ahead = 0.5 * AHEAD + np.random.default_rng(10).normal(0, 1, LARGEST)
     for n in range(4, LARGEST + 1, 4):
         alone.look(n, [(sides(), pairs(ahead[:n]))])
@@ -74,7 +74,7 @@ def test_a_family_is_corrected_for_from_the_first_look_on() -> None:
 
 def test_who_failed_more_often_is_not_decided_about() -> None:
     """Seeds on which one side alone has failed are missing, and may be what decides."""
-    family = FamilyAtLooks([AB], LARGEST)
+    family = SequentialFamily([AB], LARGEST)
     for n in (10, 20, 30, 40):
         seen = family.look(n, [(sides(), pairs(AHEAD[:n], shared=n + 4, failed=(4, 0)))])
     assert seen[AB].p < 0.001 and not family.decided
@@ -85,7 +85,7 @@ def test_who_failed_more_often_is_not_decided_about() -> None:
 
 
 def test_equal_differences_need_no_interval_and_none_are_no_verdict() -> None:
-    family = FamilyAtLooks([AB, AC], LARGEST)
+    family = SequentialFamily([AB, AC], LARGEST)
     for n in (10, 20, 30, 40):
         family.look(n, [(sides(), pairs([2.0] * n)), (sides("a", "c"), pairs([0.0] * n))])
     assert "by 2.00 (all 10 equal)" in family.decided[AB].detail
@@ -97,7 +97,7 @@ def test_equal_differences_need_no_interval_and_none_are_no_verdict() -> None:
 
 
 def test_at_the_end_it_is_said_what_was_not_found() -> None:
-    family = FamilyAtLooks([AB], LARGEST)
+    family = SequentialFamily([AB], LARGEST)
     for n in (10, 20, 30, 40):
         family.look(n, [(sides(), pairs(LEVEL[:n]))])
     found = family.comparison(sides(), pairs(LEVEL))

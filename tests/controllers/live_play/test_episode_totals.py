@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.controllers.live_play.episode_totals import REMEMBERED_EPISODES, Tally
+from gym_gui.controllers.live_play.episode_totals import REMEMBERED_EPISODES, EpisodeTotals
 from gym_gui.core.live import AgentView, LiveView
 
 
@@ -14,7 +14,7 @@ def one(step: int, total: float, *, action: int = 0, episode: int = 0, over: str
 
 
 def test_rewards_of_steps_that_were_not_shown_are_shared_out():
-    tally = Tally()
+    tally = EpisodeTotals()
     for view in (one(0, 0.0), one(1, 1.0), one(5, 3.0)):
         tally.look(view)
     assert list(tally.rewards) == [(1, 1.0), (5, 0.5)]
@@ -32,7 +32,7 @@ def test_only_who_was_asked_is_counted():
 
         return LiveView(0, 7, step, (agent("x", 4, 100.0), agent("o", 5, 300.0)), (turn,))
 
-    tally = Tally()
+    tally = EpisodeTotals()
     for step, turn in enumerate(("x", "o", "x", "o")):
         tally.look(game(step, turn))
     assert tally.actions == {(4, "4"): 2, (5, "5"): 1}
@@ -40,7 +40,7 @@ def test_only_who_was_asked_is_counted():
 
 
 def test_actions_are_counted_in_the_order_of_their_numbers():
-    tally = Tally()
+    tally = EpisodeTotals()
     for step, action in enumerate((0, 2, 1, 2), start=1):
         tally.look(one(step, 0.0, action=action))
     assert list(tally.action_counts().items()) == [("act 0", 1), ("act 1", 1), ("act 2", 2)]
@@ -50,7 +50,7 @@ def test_actions_are_counted_in_the_order_of_their_numbers():
 
 
 def test_episodes_that_have_ended():
-    tally = Tally()
+    tally = EpisodeTotals()
     tally.look(one(3, 2.0))
     assert (tally.episodes, tally.mean_return, tally.mean_length, tally.decisions) == (0, None, None, 3)
     tally.look(one(4, 2.0, over="completed"))
@@ -70,7 +70,7 @@ def test_episodes_that_have_ended():
 
 
 def test_memory_is_bounded():
-    tally = Tally()
+    tally = EpisodeTotals()
     for index in range(REMEMBERED_EPISODES + 10):
         tally.end({"episode_index": index, "total_reward": 1.0, "length": 1}, decisions=1)
     assert len(tally.returns) == REMEMBERED_EPISODES and tally.returns[-1][0] == REMEMBERED_EPISODES + 10

@@ -25,7 +25,13 @@ from gym_gui.services.submissions.submission_record import (
     open_submission,
 )
 from gym_gui.services.submissions.submitted_trainings import Training, Trainings
-from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_in, grown_of
+from gym_gui.services.submissions.training_files import (
+    FileGrowth,
+    ReceivedFiles,
+    exchange_script,
+    grown_in,
+    grown_of,
+)
 from gym_gui.services.submissions.training_mirror import TrainingMirror
 from gym_gui.services.trainer.training_elsewhere import read_elsewhere
 from mosaic_worker.training import ask
@@ -104,22 +110,24 @@ def test_a_training_is_begun_and_gone_on_with_where_its_checkpoint_is(place: Pat
 
 @pytest.mark.parametrize("over", ["ssh", "a shared disk"])
 def test_files_are_asked_for_what_is_new_in_them(place: Path, over: str) -> None:
-    def look(**known: object) -> Grown | None:
-        asked = Known(**known)  # pyright: ignore[reportArgumentType]
+    def look(**known: object) -> FileGrowth | None:
+        asked = ReceivedFiles(**known)  # pyright: ignore[reportArgumentType]
         if over == "ssh":
             return grown_of(tell(exchange_script(str(place), {2: asked}))).get(2)
         return grown_in(place / "work" / "2", asked)
 
     assert look() is None, "it has not begun"
     run = begun(place, "0001", events_jsonl='{"a": "ä"}\n', log_txt="hello\nwor")
-    assert look() == Grown("0001", {"events.jsonl": '{"a": "ä"}\n'.encode(), "log.txt": b"hello\nwor"})
+    assert look() == FileGrowth("0001", {"events.jsonl": '{"a": "ä"}\n'.encode(), "log.txt": b"hello\nwor"})
     with (run / "events.jsonl").open("a") as file:
         file.write("more\n")
     known = {"start": "0001", "sizes": (12, 0, 0, 9), "wishes": b'{"do": "pause"}\n'}
-    assert look(**known) == Grown("0001", {"events.jsonl": b"more\n"})
+    assert look(**known) == FileGrowth("0001", {"events.jsonl": b"more\n"})
     assert (run / "control.jsonl").read_text() == '{"do": "pause"}\n'
     begun(place, "0002", metrics_jsonl="m\n")
-    assert look(start="0001", sizes=(17, 0, 0, 9)) == Grown("0002", {"metrics.jsonl": b"m\n"}), "begun anew"
+    assert look(start="0001", sizes=(17, 0, 0, 9)) == FileGrowth("0002", {"metrics.jsonl": b"m\n"}), (
+        "begun anew"
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +152,7 @@ class Place:
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         self.stopped += tries
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         found = {number: grown_in(self.folder / "work" / str(number), each) for number, each in known.items()}
         return {number: each for number, each in found.items() if each is not None}
 

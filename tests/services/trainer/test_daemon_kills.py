@@ -22,7 +22,7 @@ from gym_gui.core.errors import MosaicError, QueueFullError, UsageError, WorkerL
 from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon import DaemonSettings
-from gym_gui.services.trainer.daemon_address import Place, find, log_file
+from gym_gui.services.trainer.daemon_address import DaemonLock, find, log_file
 from gym_gui.services.trainer.queue_place import keep_place, place_of
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
 from gym_gui.services.trainer.trainer_client import DaemonLostError, TrainerClient
@@ -290,7 +290,7 @@ async def test_a_run_that_went_on_after_it_was_cancelled_is_not_ended_by_that(da
 
 
 async def test_whoever_finds_a_daemon_that_ends_just_then_gets_the_next(daemon: Daemon) -> None:
-    place = Place(daemon.store)
+    place = DaemonLock(daemon.store)
 
     async def end(_: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
         place.leave()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.daemon_address import Place
+from gym_gui.services.trainer.daemon_address import DaemonLock
 from gym_gui.services.trainer.training_registry import RunRegistry
 from gym_gui.services.trainings.training_counts import Trainings, trainings
 
@@ -39,7 +39,7 @@ def kept(store: Store) -> Iterator[Path]:
 
 def test_they_are_counted_by_where_they_stand(store: Store, kept: Path) -> None:
     assert trainings(store) == Trainings(), "without a daemon it is unknown what still runs"
-    place = Place(store)
+    place = DaemonLock(store)
     try:
         place.announce("0")
         assert trainings(store) == Trainings(running=4, paused=1, waiting=1)
@@ -49,7 +49,7 @@ def test_they_are_counted_by_where_they_stand(store: Store, kept: Path) -> None:
 
 
 def test_a_registry_that_cannot_be_read_is_said(store: Store, kept: Path) -> None:
-    place = Place(store)
+    place = DaemonLock(store)
     try:
         place.announce("0")
         kept.write_bytes(b"no database at all " * 200)

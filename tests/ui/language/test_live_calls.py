@@ -25,7 +25,7 @@ from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import MindView
+from gym_gui.ui.minds import AgentSnapshotView
 from gym_gui.ui.operators.card_strips import FactsStrip
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
@@ -289,7 +289,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         assert transport.position == 1 and turn_view.turn.refused
         assert turn_view.turn.attempt == 0
         named(aside, QPushButton, "replay-aside-mind").click()
-        mind = named(view, MindView, "mind").text
+        mind = named(view, AgentSnapshotView, "mind").text
         qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
         assert (
             "REPLY\nIt looks <b>free</b> there." in mind.toPlainText() and "\nASKED\n" in mind.toPlainText()

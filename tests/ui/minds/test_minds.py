@@ -16,7 +16,7 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import MindView
+from gym_gui.ui.minds import AgentSnapshotView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.replays.replay_view import ReplayView
 from tests.support.named import named
@@ -54,7 +54,7 @@ def manual(
 
 
 def told(manual: ManualOperators | ReplayView) -> str:
-    return named(manual, MindView, "mind").text.toPlainText()
+    return named(manual, AgentSnapshotView, "mind").text.toPlainText()
 
 
 def step(manual: ManualOperators, operator: LiveOperator, qtbot: QtBot, steps: int) -> None:
@@ -79,10 +79,10 @@ def replayed(
         view.show_episode(run, operator_id, 0)
         qtbot.waitUntil(lambda: bool(view.players) and view.players[0].over, timeout=PATIENCE_MS)
         named(view.aside, QPushButton, "replay-aside-mind").click()
-        named(view, MindView, "mind").choose(agent)
+        named(view, AgentSnapshotView, "mind").choose(agent)
         view.transport.go(position)
         qtbot.waitUntil(lambda: "being replayed…" not in told(view) and bool(told(view)), timeout=PATIENCE_MS)
-        assert named(view, MindView, "mind").picture.image() is not None
+        assert named(view, AgentSnapshotView, "mind").picture.image() is not None
         return told(view)
     finally:
         finish(view.close_players())
@@ -117,7 +117,7 @@ def test_goal_and_pursuer_and_what_a_policy_gets_after_preprocessing(
     operator = manual.deck.add(config)  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=PATIENCE_MS)
     manual.transcript.toggle_mind()
-    mind = named(manual, MindView, "mind")
+    mind = named(manual, AgentSnapshotView, "mind")
     qtbot.waitUntil(lambda: mind.picture.image() is not None, timeout=PATIENCE_MS)
     step(manual, operator, qtbot, 2)
     mind.choose("agent_0")
@@ -146,7 +146,7 @@ def test_of_a_team_each_has_its_own_view(
     chips = dict(zip(overlay.chip_texts(), overlay.chip_boxes(), strict=True))
     names = [name for name in chips if ":" not in name]
     qtbot.mouseClick(overlay, Qt.MouseButton.LeftButton, pos=chips[names[1]].center())
-    mind = named(manual, MindView, "mind")
+    mind = named(manual, AgentSnapshotView, "mind")
     assert mind.isVisible() and mind.agent == operator.player.last_view.agents[1].agent
     qtbot.waitUntil(lambda: "OBSERVES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
     first, picture = told(manual), mind.picture.image()
@@ -171,5 +171,5 @@ def test_a_person_is_not_shown_what_the_game_hides_from_them(manual: ManualOpera
     manual.deck.play.step_all()  # type: ignore[attr-defined]
     manual.show_mind()
     qtbot.waitUntil(lambda: "OBSERVES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
-    named(manual, MindView, "mind").choose(operator.player.last_view.agents[2].agent)
+    named(manual, AgentSnapshotView, "mind").choose(operator.player.last_view.agents[2].agent)
     qtbot.waitUntil(lambda: "hidden from you while you play" in told(manual), timeout=PATIENCE_MS)

@@ -12,7 +12,7 @@ from gym_gui.analysis.transcripts.plan_values import planned_of
 from gym_gui.analysis.transcripts.turn import turn_of
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.language.turn_view import sections
-from gym_gui.ui.minds import Mind, MindView
+from gym_gui.ui.minds import AgentSnapshot, AgentSnapshotView
 from gym_gui.ui.minds.mind_view import PlanPlot
 from gym_gui.ui.plots.line_plots import LinePlot
 from tests.support.named import named
@@ -30,13 +30,13 @@ def row(**more: Any) -> dict[str, Any]:
     return {**about, "action": [0.123456789, -1.0], "latency_ms": 2.0, **more}
 
 
-def mind(**more: Any) -> Mind:
+def mind(**more: Any) -> AgentSnapshot:
     view = LiveView(0, 1, 4, (AgentView("agent_0", "agent_0", "x"),))
-    return Mind("agent_0", view, turn=turn_of(row(**more)))
+    return AgentSnapshot("agent_0", view, turn=turn_of(row(**more)))
 
 
 def test_a_plan_is_drawn_while_there_is_one(qtbot: Any) -> None:
-    view = MindView()
+    view = AgentSnapshotView()
     qtbot.addWidget(view)
     view.resize(900, 300)
     view.show()

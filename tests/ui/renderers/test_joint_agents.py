@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.ui.minds.mind import Mind, mind_sections
+from gym_gui.ui.minds.mind import AgentSnapshot, mind_sections
 from gym_gui.ui.renderers import Overlay, slot_players
 from gym_gui.ui.renderers.joint_agents import recorded_together, together_of
 from gym_gui.ui.theme import Theme
@@ -41,7 +41,9 @@ def test_chips_say_who_is_played_together(theme: Theme) -> None:
 def test_a_look_at_one_says_with_whom_it_decides(theme: Theme) -> None:
     together = together_of(team().link_groups)
     told = {
-        agent: {heading: words for heading, words, _ in mind_sections(Mind(agent, look(), together=link))}
+        agent: {
+            heading: words for heading, words, _ in mind_sections(AgentSnapshot(agent, look(), together=link))
+        }
         for agent, link in ((agent, together.get(agent)) for agent in AGENTS)
     }
     assert told["red_0"]["Decides together with"].startswith("red_1 (link A): one policy (seed1)")

@@ -27,7 +27,7 @@ from cleanrl_worker.state import (
     restore_module,
     restore_optimizer,
 )
-from cleanrl_worker.vector_environments import Environments, Seen
+from cleanrl_worker.vector_environments import Environments, PolicyInput
 from mosaic_worker.learning.training_command import TrainingFailed
 from mosaic_worker.learning.training_state import State
 
@@ -144,7 +144,7 @@ class Learner(ABC, Generic[_Policy]):
 
 
 def train_off_policy(
-    config: Any, environments: Environments, seen: Seen, session: Session, learner: Learner[Any]
+    config: Any, environments: Environments, seen: PolicyInput, session: Session, learner: Learner[Any]
 ) -> None:
     """Act, store transitions and learn up to ``config.total_steps`` steps or until the session stops.
 
@@ -194,7 +194,7 @@ def train_off_policy(
             break
 
 
-def as_tensor(seen: Seen, device: torch.device) -> Tensor:
+def as_tensor(seen: PolicyInput, device: torch.device) -> Tensor:
     """Return the observations as a tensor, in their own dtype."""
     return torch.from_numpy(seen.observations).to(device)
 

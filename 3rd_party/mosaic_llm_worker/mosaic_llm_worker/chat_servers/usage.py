@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from mosaic_llm_worker.budget import estimate_tokens, prompt_bytes
 from mosaic_llm_worker.chat_servers.replies import count
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, ServerError
+from mosaic_llm_worker.chat_servers.servers import Completion, Message, ReplyRequest, ServerError
 
 _SLACK: Final = 200_000
 """Tokens beyond those that a text's length explains: a server's own text before a prompt, hidden
@@ -34,7 +34,7 @@ class Usage(NamedTuple):
 
 
 def usage_of(
-    given: object, made: object, messages: Sequence[Message], ask: Ask, said: str, max_tokens: int
+    given: object, made: object, messages: Sequence[Message], ask: ReplyRequest, said: str, max_tokens: int
 ) -> Usage:
     """Return the tokens of a request: the server's counts if they are plausible for the lengths, else
     estimates.

@@ -20,7 +20,7 @@ import numpy as np
 from mosaic_env_server.shims.shapes import discrete
 from mosaic_env_server.shims.simulators import (
     SimulatorError,
-    Unreachable,
+    SimulatorUnreachable,
     between,
     decoded,
     listed,
@@ -150,7 +150,7 @@ class Map:
             return self._observe(), {}
         except SimulatorError as exc:
             error = self._lost(exc)
-        if was_open and isinstance(error, Unreachable):  # the engine may have been restarted since
+        if was_open and isinstance(error, SimulatorUnreachable):  # the engine may have been restarted since
             return self.reset(seed=seed, options=options)
         raise error
 
@@ -324,7 +324,7 @@ class Map:
 
     def _lost(self, error: SimulatorError) -> SimulatorError:
         """Close the connection after an error and return the error to raise."""
-        if isinstance(error, Unreachable) and self._link is not None:
+        if isinstance(error, SimulatorUnreachable) and self._link is not None:
             self._link.drop()
         self._leave("the connection was lost: begin another episode")
         return error

@@ -29,7 +29,7 @@ from mosaic_worker.learning.torch_weights import arrays_of, copies
 from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.learning.training_report import Scalars, TrainingReport, moment, versions
 from mosaic_worker.learning.training_settings import TrainingSettings
-from mosaic_worker.learning.training_state import Beginning, State, write_state
+from mosaic_worker.learning.training_state import State, TrainingStart, write_state
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.playing.network_policy import NetworkPolicy, read_weights
 from mosaic_worker.training import TENSORBOARD, TrainingRun
@@ -348,7 +348,7 @@ def device_of(asked: str, *, worthwhile: bool = False) -> str:
 
 
 @contextmanager
-def tensorboard(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
+def tensorboard(run: TrainingRun, start: TrainingStart) -> Generator[Any, None, None]:
     """Open TensorBoard's log in a run folder, without the entries of a killed training after its last
     checkpoint.
     """

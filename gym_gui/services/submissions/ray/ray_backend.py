@@ -37,7 +37,7 @@ from gym_gui.services.submissions.submission_errors import (
     too_much,
 )
 from gym_gui.services.submissions.submission_record import SENT, Submission
-from gym_gui.services.submissions.training_files import Grown, Known, grown_from
+from gym_gui.services.submissions.training_files import FileGrowth, ReceivedFiles, grown_from
 
 _SHOWN: Final = 3
 _log = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ class RayBackend:
         """Send a budget lease to the holder of each shard's lease. Raises like :meth:`check`."""
         await self._call_keeper("tell", lines={self._holders[number]: words[number] for number in tries})
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:

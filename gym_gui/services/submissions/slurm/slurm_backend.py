@@ -36,7 +36,7 @@ from gym_gui.services.submissions.slurm.slurm_commands import (
 from gym_gui.services.submissions.slurm.slurm_profile import SlurmProfile
 from gym_gui.services.submissions.submission_errors import HostFailedError, HostUnreachableError, not_ours
 from gym_gui.services.submissions.submission_record import Submission
-from gym_gui.services.submissions.training_files import Grown, Known, grown_in
+from gym_gui.services.submissions.training_files import FileGrowth, ReceivedFiles, grown_in
 from mosaic_worker.plain_files import read_file, replace_file
 
 ARRAY: Final = "array.sh"
@@ -186,7 +186,7 @@ class SlurmBackend:
         """Return no shards, because the scheduler itself assigns waiting shards to free nodes."""
         return []
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:
@@ -454,7 +454,7 @@ class SlurmBackend:
         # Without an exit status, only the scheduler says that the job ended. Its node may be cut off.
         return replace(seen, begun=(place / "out").exists(), is_over=bool(code))
 
-    def _grown(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    def _grown(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         found = {number: grown_in(self._place / "work" / str(number), each) for number, each in known.items()}
         return {number: each for number, each in found.items() if each is not None}
 

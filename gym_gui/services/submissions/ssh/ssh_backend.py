@@ -32,7 +32,7 @@ from gym_gui.services.submissions.ssh.ssh_check import Shell, check_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.services.submissions.submission_errors import not_ours
 from gym_gui.services.submissions.submission_record import Submission
-from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
+from gym_gui.services.submissions.training_files import FileGrowth, ReceivedFiles, exchange_script, grown_of
 
 _log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ class SshBackend:
         """Cancel attempts that have not begun, and return their shards. Raises like :meth:`SshHost.run`."""
         return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass requests to trainings and return the new bytes of their files.
 
         Raises like :meth:`SshHost.run`.

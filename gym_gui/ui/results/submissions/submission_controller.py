@@ -12,7 +12,7 @@ from pathlib import Path
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QAbstractButton, QStackedWidget
 
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 from gym_gui.services.submissions.overview import Overview, ShardRow, run_of
 from gym_gui.services.submissions.own_submissions import unconfirmed
 from gym_gui.services.submissions.submission_record import FAILED, SENT
@@ -220,7 +220,7 @@ class SubmissionController(QObject):
         from gym_gui.ui.editor.checks import at_place
 
         lines = (await asyncio.to_thread(read_file, log, limit=_MOST_BYTES)).count(b"\n")
-        self._context.edit(at_place(Place(str(log), max(lines, 1)), problem))
+        self._context.edit(at_place(FilePosition(str(log), max(lines, 1)), problem))
 
     def _on_shard_opened(self, row: ShardRow) -> None:
         if self.seen is not None:

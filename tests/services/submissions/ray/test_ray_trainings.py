@@ -18,7 +18,7 @@ from gym_gui.services.submissions.ray.ray_driver import TRAVELS
 from gym_gui.services.submissions.ray.ray_keeper import Keeper
 from gym_gui.services.submissions.ray.ray_node import play
 from gym_gui.services.submissions.ray.ray_trainings import GrownFiles, NodeTraining
-from gym_gui.services.submissions.training_files import MOST, Known, grown_from
+from gym_gui.services.submissions.training_files import MOST, ReceivedFiles, grown_from
 
 Handed = tuple[str, dict[str, bytes]]
 START = "0001-0001"
@@ -207,7 +207,7 @@ def test_much_is_handed_on_in_turns(line: Here, tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_not_taken(rows: object) -> None:
     with pytest.raises(ProtocolError):
-        grown_from(rows, {PART: Known()})
+        grown_from(rows, {PART: ReceivedFiles()})
 
 
 def test_what_travels_needs_no_mosaic(tmp_path: Path) -> None:
