@@ -76,7 +76,7 @@ def played_out(session: LearnerSession, progress: Progress) -> list[EpisodeResul
 
 def test_the_learner_is_asked_in_every_seat(opened: Callable[..., LearnerSession]) -> None:
     session, others = opened("tictactoe_v3"), Lowest()
-    session.hold("lowest", others)
+    session.register_policy("lowest", others)
     assert session.seats == ["player_1", "player_2"]
     progress = session.begin([Game(0, 1, "player_1", "lowest"), Game(1, 1, "player_2", "lowest")])
     first, second = (progress.decisions[i] for i in range(2))

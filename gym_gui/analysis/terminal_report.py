@@ -200,7 +200,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
 
 def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
     """Print the beginning of a tournament's report: verdicts, sentences below them, missing games."""
-    for verdict in found.said:
+    for verdict in found.opening_verdicts:
         console.print(_verdict(verdict))
     for sentence in found.remarks:
         console.print(Text(clean(sentence)))

@@ -35,7 +35,7 @@ from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_library import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_recorded_runs import export, power, query, reparse, replay, report, rerun, verify
 from gym_gui.cli.commands_training import daemon, train
-from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, print_message, reported
 from gym_gui.core.printable_text import visible_streams
 from gym_gui.core.trusted import trust
 from gym_gui.version import __version__
@@ -313,7 +313,7 @@ def _run(arguments: Sequence[str]) -> int:
             except _CLICK_ERROR as exc:
                 return _print_usage_error(exc)
     except (typer.Abort, KeyboardInterrupt):
-        tell("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else 1
@@ -344,5 +344,5 @@ def _print_usage_error(exc: Any) -> int:
     context = getattr(exc, "ctx", None)
     path = context.command_path if context is not None else "mosaic"
     problem = str(exc.format_message()).rstrip(".")
-    tell(f"{problem}{'' if problem.endswith('?') else '.'} See: {path} --help")
+    print_message(f"{problem}{'' if problem.endswith('?') else '.'} See: {path} --help")
     return USAGE

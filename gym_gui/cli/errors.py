@@ -25,7 +25,7 @@ _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
-def tell(text: str) -> None:
+def print_message(text: str) -> None:
     """Print a text on stderr, on one line that begins with ``mosaic:``."""
     with suppress(OSError):  # the output was closed, or its disk is full
         sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
@@ -38,7 +38,7 @@ def tell_error(error: MosaicError, *, as_json: bool) -> None:
         with suppress(OSError):
             sys.stderr.write(visible_json(json.dumps(row, ensure_ascii=False)) + "\n")
     else:
-        tell(str(error))
+        print_message(str(error))
 
 
 @contextmanager

@@ -186,7 +186,7 @@ class LearnerSession:
         self._queue = _TrainingQueue()
         self._loop = asyncio.new_event_loop()
 
-    def hold(self, name: str, policy: InProcessPolicy) -> None:
+    def register_policy(self, name: str, policy: InProcessPolicy) -> None:
         """Register a policy in the training's process under a name, as a player for the other agents."""
         self._held[name] = policy
 
@@ -220,7 +220,7 @@ class LearnerSession:
         folder = _checkpoint_alone(player)
         held = None if folder is None else hold(folder)
         if held is not None:
-            self.hold(name, held)
+            self.register_policy(name, held)
         else:
             self._resolved[name] = resolved
         words = ", ".join(dict.fromkeys(_words(each) for each in players.values()))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, vouch
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, checked_permissions
 from gym_gui.controllers.engine.session_events import (
     CallMade,
     EpisodeFinished,
@@ -176,7 +176,7 @@ class HostSession:
     def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
         """Return the launch request and the code that the host may use."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
-        return request, vouch(self._resolved.config)
+        return request, checked_permissions(self._resolved.config)
 
     async def _take_idle_host(self, allowed: Sequence[Subject]) -> bool:
         """Take the host of an earlier session on the same environment; return whether there was one."""

@@ -83,7 +83,7 @@ class RemoteProgram(HostProgram):
     async def reach(self, socket: Path) -> None:
         await self._ssh.forward(socket, self._socket)
 
-    def tell(
+    def send_configuration(
         self,
         socket: Path,
         token: str,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
-from gym_gui.controllers.engine.resolved_operator import vouch
+from gym_gui.controllers.engine.resolved_operator import checked_permissions
 from gym_gui.controllers.replays.replay_reel import ReplayStore, StoredState
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.errors import MosaicError
@@ -78,7 +78,7 @@ class ReplaySession:
         """
         self._played = asyncio.get_running_loop().create_future()
         try:
-            allowed = await asyncio.to_thread(vouch, self._order.config, env_only=True)
+            allowed = await asyncio.to_thread(checked_permissions, self._order.config, env_only=True)
             await self._host.start(allowed)
             self._host.follow("Replay", replay_message(self._order), self._take_looks)
             await self._played

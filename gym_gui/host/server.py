@@ -83,8 +83,8 @@ async def serve(
 def main(frames: int | None = None) -> int:
     """Run a session host and return its exit status.
 
-    The configuration arrives on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without one, the
-    host ends at once.
+    The configuration arrives on stdin (:meth:`.host_program.HostProgram.send_configuration`). Without a
+    configuration, the host ends at once.
 
     Args:
         frames: Inherited file descriptor of the client's memory for pictures, or ``None``.

@@ -49,7 +49,7 @@ class AppearedAgents:
         self._unused -= 1
         return found
 
-    def tell(self, agent: AgentID, joined: JoinedAgent) -> None:
+    def replace_context(self, agent: AgentID, joined: JoinedAgent) -> None:
         """Replace the context of an agent, because another policy plays its slot now."""
         key = joined.episode, agent
         self._known[key] = self._known[key]._replace(joined=joined)

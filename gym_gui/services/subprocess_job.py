@@ -220,7 +220,7 @@ async def _run(
                 async for line in lines:
                     progress = _progress_of(line)
                     if progress is None:
-                        child.keep(_sentence_of(line))
+                        child.remember_line(_sentence_of(line))
                         # Else a child that prints without pause would keep the timeout from running.
                         await asyncio.sleep(0)
                         continue

@@ -121,8 +121,8 @@ class WorkerProcess(WorkerConnection):
     def _take_output(self, child: ManagedChild, line: str) -> None:
         text = shortened(self._redaction.text(line))
         if text:
-            child.keep(text)
-            self._sieve.take(logging.INFO, f"{self._name} output", text)
+            child.remember_line(text)
+            self._sieve.forward(logging.INFO, f"{self._name} output", text)
 
     async def _over_limit(self) -> str:
         launch = self.launch

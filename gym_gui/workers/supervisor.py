@@ -180,7 +180,7 @@ class _WorkerGroup:
                 call = slot.on_call(call)
             self._events.call(orjson.dumps(call).decode())
             if self._process is not None and self._events.is_behind():
-                self._process.hold(self._events.is_behind)
+                self._process.pause_while_behind(self._events.is_behind)
 
     def on_announce(self, announce: pb.Announce) -> None:
         process = self._process

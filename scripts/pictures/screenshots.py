@@ -860,7 +860,7 @@ def end_trainings() -> None:
     async def cancel_all() -> None:
         client = await TrainerClient.connect(Store(), start=False)
         # Those elsewhere end with the command that follows them.
-        while going := [run for run in await client.runs() if not run.over and not run.place]:
+        while going := [run for run in await client.runs() if not run.has_ended and not run.place]:
             for run in going:
                 with contextlib.suppress(UsageError):  # over since it was looked at
                     await client.cancel(run.run_id)

@@ -50,12 +50,12 @@ def test_a_score_of_a_later_version_is_not_replaced(tmp_path: Path) -> None:
     policy = read_policy_file(ROOT / "docs" / "examples" / "checkpoints" / "ppo_cartpole")
     assert policy is not None
     store = ScoreStore(tmp_path)
-    store.keep(policy, PolicyScore.now([1.0], [0]))
+    store.save(policy, PolicyScore.now([1.0], [0]))
     (file,) = tmp_path.iterdir()
     text = newer(file)
     assert store.get(policy) is None
     with pytest.raises(NewerFormatError):
-        store.keep(policy, PolicyScore.now([2.0], [0]))
+        store.save(policy, PolicyScore.now([2.0], [0]))
     assert file.read_text() == text
 
 

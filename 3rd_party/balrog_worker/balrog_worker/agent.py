@@ -80,12 +80,12 @@ class Agent:
         """Set the instruction at the beginning of the agent's prompts."""
         self._agent.prompt_builder.update_instruction_prompt(instruction)
 
-    def keep(self) -> None:
+    def save_state(self) -> None:
         """Save the agent's current state for :meth:`restore`."""
         self._before = self._state()
 
     def restore(self) -> None:
-        """Restore the state saved by :meth:`keep`, because the decision is repeated."""
+        """Restore the state saved by :meth:`save_state`, because the decision is repeated."""
         vars(self._agent).update(copy.deepcopy(self._before))
 
     def act(self, long: str, short: str, said: str | None, ask: SendPrompt) -> tuple[str | None, str]:

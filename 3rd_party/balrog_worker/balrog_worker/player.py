@@ -144,7 +144,7 @@ class BalrogPlayer:
         if decision.step == playing.step:
             playing.agent.restore()
         else:
-            playing.agent.keep()
+            playing.agent.save_state()
             playing.step, playing.asked_with, playing.tokens = decision.step, playing.said, (0, 0)
         instruction, long, short = self._seen(decision, playing)
         playing.agent.instruct(instruction)

@@ -13,7 +13,7 @@ from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
 from mosaic_llm_worker.calls import Caller, DryRun, NoUsableReply, announced_to, wanted_by
 from mosaic_llm_worker.chat_servers.servers import CallId, Completion, ReplyRequest
-from mosaic_llm_worker.server_settings import call_seed, said
+from mosaic_llm_worker.server_settings import call_seed, errors_sentence
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
 from stockfish_worker.position import Position, refusal
@@ -47,7 +47,7 @@ class ChessWorker(AsyncWorker):
         try:
             settings = ChessSettings.model_validate(dict(slot.settings))
         except ValidationError as error:
-            raise LoadError(said(error)) from None
+            raise LoadError(errors_sentence(error)) from None
         caller = Caller(settings, slot.secrets, self.host.record_call, announced_to(self.host, slot))
         caller.find_server()
         self._slots[slot.index] = settings, caller

@@ -163,7 +163,7 @@ class Games:
                 f"{self.env_id} observes {self.observation_space}, which cannot be converted to an array"
             )
 
-    def hold(self, name: str, policy: SeatedPolicy) -> None:
+    def register(self, name: str, policy: SeatedPolicy) -> None:
         """Register a policy under a name, so that the learner can play with it."""
         self._session.hold(name, policy)
 
@@ -184,7 +184,7 @@ class Games:
         """
         return self._in_words(lambda: self._stepped(actions))
 
-    def taken(self) -> list[GameResult]:
+    def ended_games(self) -> list[GameResult]:
         """Return the games that ended since the last call, without failed ones."""
         results, self._results = self._results, []
         return results

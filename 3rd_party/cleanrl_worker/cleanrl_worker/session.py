@@ -159,7 +159,7 @@ class Session(Training):
 
     def _kept(self) -> dict[str, Any]:
         """Return the state of this session, to resume from."""
-        return {**self.report.kept(), "filmed": self._filmed}
+        return {**self.report.state(), "filmed": self._filmed}
 
     def worker_id(self) -> str:
         """Return the package of this worker as its id, because a policy may be played only by a worker with
@@ -207,7 +207,7 @@ class JointSession(Session):
         super().metrics(step, {**values, **self._returns.metrics()})
 
     def _kept(self) -> dict[str, Any]:
-        return {**super()._kept(), "agents": self._returns.kept()}
+        return {**super()._kept(), "agents": self._returns.state()}
 
     def parts(self) -> Sequence[PolicyPart]:
         learner: Any = self.learner

@@ -335,7 +335,7 @@ class Budget:
         return LimitReached(f"the episode has used its {self._limit[2]:g} s (episode_time_limit_s)")
 
     @asynccontextmanager
-    async def room(self, episode: int, most: Most) -> AsyncGenerator[None]:
+    async def reserve(self, episode: int, most: Most) -> AsyncGenerator[None]:
         """Reserve the largest cost of a request while it runs; wait for requests in progress if they may
         block it.
 
@@ -369,6 +369,6 @@ class Budget:
             purse.open.append(most)
 
     def settle(self, episode: int, bill: Bill) -> None:
-        """Count the real cost of a request; call this inside its :meth:`room` block."""
+        """Count the real cost of a request; call this inside its :meth:`reserve` block."""
         for purse in (*self._episodes.get(episode, ()), self._whole):
             purse.spent = purse.spent.plus(bill)

@@ -392,7 +392,7 @@ class Caller:
     ) -> Completion:
         """Send the request once, as soon as the budgets allow it, and count its cost."""
         course.waits_for = "other calls in progress could have used up the budget"
-        async with self._budget.room(place.episode, course.most):
+        async with self._budget.reserve(place.episode, course.most):
             course.waits_for = ""
             if place.episode in self._announces:
                 course.announced += 1

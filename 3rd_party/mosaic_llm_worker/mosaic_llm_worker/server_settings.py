@@ -293,7 +293,7 @@ def call_seed(decision_seed: int, place: CallId) -> int:
     return bits_of(decision_seed, step, _SEED_STREAM) >> 33
 
 
-def said(error: ValidationError) -> str:
+def errors_sentence(error: ValidationError) -> str:
     """Return the errors of settings as one sentence that never repeats a value."""
     return "; ".join(
         _problem_words(dict(problem)) for problem in error.errors(include_input=False, include_url=False)

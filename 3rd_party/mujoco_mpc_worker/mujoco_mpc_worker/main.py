@@ -48,7 +48,7 @@ class PlannedAction(NamedTuple):
     scores: dict[str, float]
 
     @property
-    def told(self) -> dict[str, Any] | None:
+    def recorded_data(self) -> dict[str, Any] | None:
         """Data to record with the action; ``None`` if there is none."""
         points, planned = self.foreseen
         told = {"plan_points": points, "scores": self.scores, "planned": planned}
@@ -161,7 +161,7 @@ class MpcWorker(Worker):
         return Actions(
             [each.action for each in answers],
             values=np.array([each.value for each in answers]),
-            extras=[each.told for each in answers],
+            extras=[each.recorded_data for each in answers],
         )
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:

@@ -50,10 +50,10 @@ class Guide:
         self._keep_free: set[Point] | None = None
 
     def act(self, image: NDArray[np.integer], direction: int) -> int:
-        """Add an observation to the map (see :meth:`ObservedMap.look`) and choose the next action."""
+        """Add an observation to the map (:meth:`ObservedMap.add_observation`) and choose the next action."""
         if self._last is not None:
             self._seen.moved(self._last)
-        self._seen.look(image, direction)
+        self._seen.add_observation(image, direction)
         if self._seen.carrying is None:
             self._keep_free = None
         # A carried object that is to be dropped is dropped first.

@@ -104,7 +104,7 @@ def _view(**cells: tuple[int, int, int]) -> Any:
 )
 def test_the_map_is_drawn_in_compass_directions(direction: int, ahead: Any, left: Any):
     seen = ObservedMap()
-    seen.look(_view(c11=(WALL, 5, 0), c02=(BALL, 2, 0), c12=(EMPTY, 0, 0)), direction)
+    seen.add_observation(_view(c11=(WALL, 5, 0), c02=(BALL, 2, 0), c12=(EMPTY, 0, 0)), direction)
     assert seen.cells[ahead] == Cell(WALL, 5, 0)
     assert seen.cells[left] == Cell(BALL, 2, 0)
     assert len(seen.cells) == 3
@@ -112,9 +112,9 @@ def test_the_map_is_drawn_in_compass_directions(direction: int, ahead: Any, left
 
 def test_only_free_cells_are_walked_into():
     seen = ObservedMap()
-    seen.look(_view(c11=(EMPTY, 0, 0), c10=(WALL, 5, 0)), 0)
+    seen.add_observation(_view(c11=(EMPTY, 0, 0), c10=(WALL, 5, 0)), 0)
     seen.moved(FORWARD)
     assert seen.position == (1, 0)
-    seen.look(_view(c11=(WALL, 5, 0)), 0)
+    seen.add_observation(_view(c11=(WALL, 5, 0)), 0)
     seen.moved(FORWARD)
     assert seen.position == (1, 0)

@@ -112,7 +112,7 @@ class Player:
         return numbers + starts_of(self._space)
 
 
-def take_over(args: argparse.Namespace) -> PolicyDescription:
+def import_checkpoint(args: argparse.Namespace) -> PolicyDescription:
     """Read a checkpoint, convert it, compare both policies and write the new one.
 
     Raises:

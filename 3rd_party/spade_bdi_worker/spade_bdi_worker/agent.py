@@ -82,9 +82,9 @@ class Episode:
             action = mind.deliberate(cycles)
         except DeadlinePassed:
             raise NoActionChosen("the program has not come to an action within its deadline") from None
-        return action, mind.thought, self.told()
+        return action, mind.thought, self.take_messages()
 
-    def told(self) -> str:
+    def take_messages(self) -> str:
         """Return and clear the messages to the team; a waiting program sends its messages with its next
         action.
         """
@@ -115,10 +115,10 @@ class Episode:
                 said_so = Literal("said", (Literal(sender), line)).with_annotation(
                     Literal("source", (Literal(sender),))
                 )
-                self.mind.hear(ReceivedMessage(sender, "tell", "", "", said_so))
+                self.mind.receive(ReceivedMessage(sender, "tell", "", "", said_so))
             else:
                 if got is not None:
-                    self.mind.hear(got)
+                    self.mind.receive(got)
 
 
 def _actions(words: Sequence[str], skills: Collection[str]) -> Actions:

@@ -274,21 +274,23 @@ def _send(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     force = _force(term.args[1], intention, *(ASKS if len(receivers) == 1 else ()))
     content = as_text(agentspeak.freeze(term.args[2], intention.scope, {}))
     if force in ASKS:
-        number = mind.ask()
-        mind.tell(f".send({receivers[0]}, {force}[id({number})], {content})")
+        number = mind.new_question_number()
+        mind.queue_message(f".send({receivers[0]}, {force}[id({number})], {content})")
         if len(term.args) == 4:
             intention.waiter = AnswerWaiter(number, term.args[3])
     elif len(term.args) == 4:
         raise AslError(f"only askOne and askAll have an answer, not {force}")
     else:
         for name in receivers:
-            mind.tell(f".send({name}, {force}, {content})")
+            mind.queue_message(f".send({name}, {force}, {content})")
     yield
 
 
 def _broadcast(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     force = _force(term.args[0], intention)
-    mind.tell(f".broadcast({force}, {as_text(agentspeak.freeze(term.args[1], intention.scope, {}))})")
+    mind.queue_message(
+        f".broadcast({force}, {as_text(agentspeak.freeze(term.args[1], intention.scope, {}))})"
+    )
     yield
 
 

@@ -16,7 +16,7 @@ import agentspeak.parser
 from agentspeak import AslError, Literal
 from agentspeak.runtime import BuildTermVisitor
 
-from spade_bdi_worker.program import ProgramError, said
+from spade_bdi_worker.program import ProgramError, collected_warnings
 
 _MESSAGE = re.compile(
     r"\.(send|broadcast)\((?:(?P<to>\w+), )?(?P<force>\w+)"
@@ -123,7 +123,7 @@ def parsed(text: str, *, lists: bool = False) -> Any:
     Raises:
         ProgramError: The text is neither.
     """
-    with said() as problems:
+    with collected_warnings() as problems:
         log = agentspeak.Log(agentspeak.get_logger("agentspeak.facts"), 1)
         try:
             tokens = agentspeak.lexer.TokenStream(agentspeak.StringSource("message", f"{text}."), log)

@@ -22,7 +22,7 @@ from agentspeak.runtime import Environment, Intention, TermQuery
 from spade_bdi_worker.chance import ProgramRandom
 from spade_bdi_worker.forks import Join
 from spade_bdi_worker.literals import ASKS, GroundLiteral, ReceivedMessage, as_text, literal, sourced
-from spade_bdi_worker.program import said
+from spade_bdi_worker.program import collected_warnings
 
 LONGEST_SAID = 1000
 """Largest number of characters that an agent may send to its team with one action."""
@@ -120,7 +120,7 @@ class AnswerWaiter:
         self.number, self.wanted = number, wanted
 
     def poll(self, _: Any) -> bool:
-        """Return ``False``: the wait ends when the answer arrives, see :meth:`AgentSpeakAgent.hear`."""
+        """Return ``False``: the wait ends when the answer arrives, see :meth:`AgentSpeakAgent.receive`."""
         return False
 
 
@@ -483,7 +483,7 @@ class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     # -- messages --
 
-    def hear(self, heard: ReceivedMessage) -> None:
+    def receive(self, heard: ReceivedMessage) -> None:
         """Process a message from a team-mate: an answer, a question, a belief or a goal."""
         if heard.re and self._answered(heard):
             return
@@ -496,7 +496,7 @@ class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
         trigger = Trigger.removal if heard.force.startswith("un") else Trigger.addition
         self._begin(trigger, goal_type, heard.content)
 
-    def ask(self) -> str:
+    def new_question_number(self) -> str:
         """Return the number for a new question."""
         self._asked += 1
         return f"q{self._asked}"
@@ -524,11 +524,11 @@ class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
                 break
         to = f".send({heard.sender}, "
         if heard.force == "askAll":
-            self.tell(f"{to}tell[re({heard.id})], [{', '.join(map(as_text, found))}])")
+            self.queue_message(f"{to}tell[re({heard.id})], [{', '.join(map(as_text, found))}])")
         elif found:
-            self.tell(f"{to}tell[re({heard.id})], {as_text(found[0])})")
+            self.queue_message(f"{to}tell[re({heard.id})], {as_text(found[0])})")
         else:
-            self.tell(f"{to}untell[re({heard.id})], {as_text(asked)})")
+            self.queue_message(f"{to}untell[re({heard.id})], {as_text(asked)})")
 
     def _begin(self, trigger: Any, goal_type: Any, term: Any) -> None:
         self._safely(partial(self.call, trigger, goal_type, term, Intention(), True), term)
@@ -555,7 +555,7 @@ class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
         """
         self.acted = None
         self._take_turns()
-        with said() as problems:
+        with collected_warnings() as problems:
             for cycle in range(cycles):
                 busy = self._think(problems)
                 if self.acted is not None:
@@ -613,7 +613,7 @@ class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
             frame = frame.outer
         self.thought.plan = intention.plan
 
-    def tell(self, text: str) -> None:
+    def queue_message(self, text: str) -> None:
         """Add a message to those sent to the team with the next action."""
         if sum(map(len, self.said)) + len(self.said) + len(text) > LONGEST_SAID:
             raise AslError(f"more than {LONGEST_SAID} characters of messages to the team with one action")

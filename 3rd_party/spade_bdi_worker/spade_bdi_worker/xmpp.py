@@ -137,7 +137,7 @@ class Mailbox:
             for name in there:
                 if sent.to in (None, name):
                     address = f"{user_of(name)}@{DOMAIN}"
-                    _loop().call_soon_threadsafe(self._postman.tell, address, sent.content, told)
+                    _loop().call_soon_threadsafe(self._postman.send_text, address, sent.content, told)
 
     def receive(self, announced: Sequence[str], episode: int, seconds: float) -> list[str]:
         """Wait for the announced messages of team-mates that have a mailbox.
@@ -205,7 +205,7 @@ class Mailbox:
     def close(self) -> None:
         """Leave the XMPP server."""
         self._office.close()
-        _loop().call_soon_threadsafe(self._postman.leave)
+        _loop().call_soon_threadsafe(self._postman.close_connection)
 
 
 def _join(agent: str, secret: str, port: int, until: float) -> tuple[socket.socket, dict[str, Any]]:

@@ -17,7 +17,7 @@ from agentspeak import Literal
 from spade_bdi_worker.agent import Episode, words_of
 from spade_bdi_worker.literals import as_text, literal, parsed
 from spade_bdi_worker.mind import NoActionChosen, ReasoningRecord
-from spade_bdi_worker.program import ProgramError, parse_program, read_program, said
+from spade_bdi_worker.program import ProgramError, collected_warnings, parse_program, read_program
 
 WORDS = ["left", "right", "forward", "pickup"]
 
@@ -280,7 +280,7 @@ def test_beliefs_that_are_abolished_are_recorded_as_lost() -> None:
 
 
 def test_no_program_writes_a_file() -> None:
-    with said() as problems:
+    with collected_warnings() as problems:
         agent("!go. +!go <- .control_flow; left.")
     (problem,) = problems
     assert problem.startswith("mind.asl, line 1: no such action '.control_flow' with 0 arguments")

@@ -51,7 +51,7 @@ class FaultInjector(Worker):
             LoadError: The action space cannot be played, or the fault is unknown.
         """
         plan = Plan.read(slot.settings)
-        if plan.fault in HABITS and plan.take():
+        if plan.fault in HABITS and plan.claim():
             self._link.adopt(plan.fault)
         if plan.fault != "gullible" and not playable(slot.action_space):
             raise LoadError(
@@ -89,5 +89,5 @@ class FaultInjector(Worker):
 
     @staticmethod
     def _act_at(plan: Plan, place: str) -> None:
-        if plan.when == place and plan.fault in DEEDS and plan.take():
+        if plan.when == place and plan.fault in DEEDS and plan.claim():
             do(plan)

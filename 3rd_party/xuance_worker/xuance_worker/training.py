@@ -43,7 +43,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
     library = load_library()
     start = begin(config.seed, restored)
     kind = "continuous" if plan.bounded else "discrete"
-    settings = library.told(algorithm, algorithm.acting[kind], config, plan, start.seed, device)
+    settings = library.library_settings(algorithm, algorithm.acting[kind], config, plan, start.seed, device)
     moments = {}
     if config.normalize_observations:
         moments = plan.moments({} if restored is None else restored.values["moments"])

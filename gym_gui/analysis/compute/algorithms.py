@@ -65,7 +65,7 @@ def compare_algorithms(
     environments = shared_environments(groups)
     scales = {env_id: scale for env_id, scale in (scales or {}).items() if env_id in environments}
     if len(environments) > 1 and set(scales) != set(environments):
-        raise UsageError("scores of several environments must be normalised before they are combined")
+        raise UsageError("scores of several environments must be normalized before they are combined")
     if len(environments) == 1:
         scales, reference = {}, ""
     _check_scales(scales, reference)
@@ -85,7 +85,7 @@ def compare_algorithms(
         )
         for name, rank in zip(order, ranks, strict=True)
     ]
-    measure = "normalised score" if scales else scored
+    measure = "normalized score" if scales else scored
     compared = {name: [of[env_id] for env_id in environments] for name, of in by_name.items()}
     comparisons = compare_pairs(order, samples, compared, measure)
     return AlgorithmReport(
@@ -135,7 +135,7 @@ def _check_scales(scales: Mapping[str, Scale], reference: str) -> None:
             raise UsageError(
                 f"{reference or 'the reference'} is no better than random play in {env_id} "
                 f"({wording.number(scale.reference)} against {wording.number(scale.random)}), "
-                "so scores cannot be normalised by it",
+                "so scores cannot be normalized by it",
                 fix="Choose another algorithm with --reference",
             )
 

@@ -86,7 +86,7 @@ class SequentialFamily:
         self._stages: dict[Pair, LastInterimLook] = {}
         self.decided: dict[Pair, Comparison] = {}
 
-    def look(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, InterimResult]:
+    def evaluate(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, InterimResult]:
         """Evaluate all comparisons that are not decided yet.
 
         Args:
@@ -103,7 +103,7 @@ class SequentialFamily:
         for pair, sides, pairs in waiting:
             sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # sign by name, not by rank
             new, self._taken[pair] = sums[self._taken[pair] :], len(sums)
-            found[pair] = seen = self._tests[pair].look(new, seeds / self._largest, level)
+            found[pair] = seen = self._tests[pair].update(new, seeds / self._largest, level)
             before = self._stages.get(pair)
             looks = 1 if before is None else before.looks + 1
             self._stages[pair] = LastInterimLook(seeds, self._largest, looks, seen.p, 1 - seen.tail)
@@ -149,7 +149,7 @@ def compare_at_looks(
     family = SequentialFamily(list(entries), max((each.largest for each in planned.values()), default=1))
     for seeds in sorted({n for pair in entries if pair in planned for n in planned[pair].seeds}):
         due = [pair for pair in entries if pair in planned and seeds in planned[pair].seeds]
-        family.look(seeds, [entries[pair](seeds) for pair in due])
+        family.evaluate(seeds, [entries[pair](seeds) for pair in due])
     comparisons: dict[Pair, Comparison] = {}
     for pair, on_seeds in entries.items():
         looked = pair in planned

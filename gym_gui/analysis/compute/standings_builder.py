@@ -305,7 +305,7 @@ def _notes(
             f"Points of fewer than {MIN_INTERVAL} seeds have no interval, and no circle is claimed from "
             f"them; ratings have one from {MIN_UNITS} seeds on."
         )
-    if ratings is not None and ratings.regularised:
+    if ratings is not None and ratings.regularized:
         apart = [standing for standing in policies if standing.note not in ("", TOO_FEW, NOT_RANDOM)]
         who = [f"{standing.policy} ({standing.note})" for standing in apart]
         about = f" {', '.join(who)} {'has' if len(who) == 1 else 'have'} no interval." if who else ""

@@ -390,7 +390,7 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
 def standings_svg(standings: Found) -> str:
     """Return an SVG image with the verdicts and charts of a tournament or of a cross-play."""
     figure = _Figure()
-    for sentence in (*map(str, standings.said), *standings.remarks):
+    for sentence in (*map(str, standings.opening_verdicts), *standings.remarks):
         figure.say(sentence)
     if isinstance(standings, CrossPlay):
         figure.plot(mate_chart(standings), standings.task)

@@ -57,7 +57,7 @@ def printed_tables(summary: Summary, standings: Found | None = None) -> list[Pri
 def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[str]:
     """Return the verdicts of a report, then its notes on missing episodes."""
     if standings is not None:
-        said = [*map(str, standings.said), *standings.remarks]
+        said = [*map(str, standings.opening_verdicts), *standings.remarks]
         if isinstance(standings, CrossPlay):
             said.append(means_sentence(standings))
     else:

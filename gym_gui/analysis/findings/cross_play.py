@@ -179,7 +179,7 @@ class CrossPlay(Findings):
     methods: Mapping[str, str] = field(default_factory=lambda: dict(CROSS_PLAY_METHODS))
 
     @property
-    def said(self) -> Sequence[Verdict]:
+    def opening_verdicts(self) -> Sequence[Verdict]:
         """Verdicts on self-play against cross-play and held-out partners."""
         return self.verdicts
 

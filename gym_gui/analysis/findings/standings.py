@@ -196,7 +196,7 @@ class Standings(Findings):
         return super().to_json() | {"algorithms": algorithms}
 
     @property
-    def said(self) -> Sequence[Verdict]:
+    def opening_verdicts(self) -> Sequence[Verdict]:
         """Verdicts on the best policy, then on the algorithms."""
         best = Verdict(self.claim, self.detail, " is the best of " in self.claim)
         return [best, *self.algorithm_verdicts]

@@ -262,7 +262,7 @@ class AlgorithmReport:
     @property
     def measure(self) -> str:
         """Name of the score."""
-        return "normalised score" if self.scales else self.scored
+        return "normalized score" if self.scales else self.scored
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, as stored in ``algorithms.json``."""

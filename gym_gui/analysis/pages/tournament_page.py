@@ -83,7 +83,9 @@ def found_facts(found: Found) -> str:
 
 def found_body(found: Found, summary: Summary) -> Iterator[str]:
     """Yield the HTML of verdicts, policies, charts, and results of pairs."""
-    said = "".join(f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.said)
+    said = "".join(
+        f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.opening_verdicts
+    )
     rest = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in found.remarks)
     yield f'<section class="verdict">{said}{rest}{missing_lines(summary)}</section>'
     yield f"<h2>{safe(found.task)}</h2>"

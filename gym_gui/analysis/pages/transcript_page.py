@@ -14,7 +14,7 @@ from gym_gui.analysis.pages.transcript_style import TRANSCRIPT_STYLE, rules
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.analysis.transcripts.action_scores import MOST, Score, listed
 from gym_gui.analysis.transcripts.bdi_thoughts import BdiChanges
-from gym_gui.analysis.transcripts.transcript import Transcript, told
+from gym_gui.analysis.transcripts.transcript import Transcript, content_words
 from gym_gui.analysis.transcripts.turn import DRY, Message, Turn, repeated
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.html_markup import safe, shorten
@@ -92,7 +92,7 @@ def _facts(runs: Sequence[Run], shown: int, transcripts: Sequence[Transcript]) -
     names = ", ".join(f"run {run.run_id}" for run in runs)
     total = sum(map(len, transcripts))
     part = f"{shown:,} of " if shown != total else ""
-    return f"{part}{told(transcripts)} \N{MIDDLE DOT} {names}"
+    return f"{part}{content_words(transcripts)} \N{MIDDLE DOT} {names}"
 
 
 # ------------------------------------------------------------------------- what is shown

@@ -199,7 +199,7 @@ class Transcript:
         return found
 
 
-def told(transcripts: Iterable[Transcript]) -> str:
+def content_words(transcripts: Iterable[Transcript]) -> str:
     """Return the contents of transcripts as text, such as ``12 calls to models, 40 decisions``, or ``""``."""
     found = list(transcripts)
     calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gym_gui.analysis.words import wording
-from gym_gui.cli.errors import DONE, tell
+from gym_gui.cli.errors import DONE, print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import bytes_progress, count_progress
 from gym_gui.core.errors import UsageError
@@ -56,7 +56,7 @@ def merge_runs(
         if as_json or len(error.lines) == 1:
             raise
         for line in error.lines[:_MAX_REASONS]:
-            tell(line)
+            print_message(line)
         more = (
             f" ({len(error.lines) - _MAX_REASONS} further reasons)" if len(error.lines) > _MAX_REASONS else ""
         )
@@ -66,7 +66,7 @@ def merge_runs(
         write_json({"run": str(row.pop("folder")), **row})
         return DONE
     for line in (*merged.differences, *merged.missing):
-        tell(line)
+        print_message(line)
     write_line(_in_words(merged))
     write_line(f"Run:  {merged.folder}")
     return DONE

@@ -22,7 +22,7 @@ from gym_gui.analysis.records.record_check import check_records
 from gym_gui.analysis.statistics.seeds_needed import power_of, seeds_needed
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import console, write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
@@ -106,7 +106,7 @@ def _from_pilot(
 ) -> list[dict[str, Any]]:
     pilot = open_run(folder)
     if sentence := check_records(pilot).sentence:
-        tell(sentence)
+        print_message(sentence)
     summary = summarize(pilot, steps=False)
     if not summary.comparisons:
         raise UsageError(

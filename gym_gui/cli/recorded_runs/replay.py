@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import open_run
-from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, print_message
 from gym_gui.cli.window import open_window, window_trouble
 from gym_gui.controllers.child_jobs.export_python import export_python_apart
 from gym_gui.controllers.child_jobs.replay import ReplayCheck, replay_apart
@@ -46,7 +46,7 @@ def replay_episode(
     if video is None and not as_json:
         if trouble := window_trouble():
             which = f"--operator {recorded.operator_id} --episode {recorded.episode.episode_index}"
-            tell(f"{trouble}. Without a window: mosaic replay {run} {which} --video episode.mp4")
+            print_message(f"{trouble}. Without a window: mosaic replay {run} {which} --video episode.mp4")
             return USAGE
         place = (str(recorded.run), recorded.operator_id, str(recorded.episode.episode_index))
         return open_window(["--replay", *place])

@@ -16,7 +16,7 @@ from gym_gui.analysis.pages.film_choice import Films
 from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import report_read
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.core.errors import MissingDependencyError
@@ -53,7 +53,7 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
 
     read = read_runs(runs)
     for sentence in (*read.summary.unread, *read.summary.unverified):
-        tell(sentence)
+        print_message(sentence)
     report_read(read, as_json=as_json, out=out, film=film if replays else None)
     if out is not None or read.named == 1:
         _write_games([run.path for run in read.runs], out, as_json=as_json)
@@ -81,7 +81,7 @@ def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as
 
             asyncio.run(make_films(runs, order, films, tell_progress))
     except KeyboardInterrupt:
-        tell(f"replays were stopped; {len(films):,} of {len(order):,} are in the report")
+        print_message(f"replays were stopped; {len(films):,} of {len(order):,} are in the report")
     return films
 
 
@@ -110,7 +110,7 @@ def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> N
         try:
             count = write_pgn(run, file)
         except MissingDependencyError as error:
-            tell(str(error))
+            print_message(str(error))
             return
         if not as_json:
             write_line(f"Games: {file} ({count} game{'s' * (count != 1)})")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.recorded_runs.verify import versions_line
@@ -113,7 +113,7 @@ def rerun_run(
             write_line(versions_line(versions))
         write_line(f"Run:  {again.path}")
     if status == STOPPED:
-        tell(f"stopped; resume with: mosaic run --resume {again.path}")
+        print_message(f"stopped; resume with: mosaic run --resume {again.path}")
         return INTERRUPTED
     return WORK_FAILED if any(result.divergences for result in results) else DONE
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ulid import ULID
 
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.library.confirm_submission import confirm_in_terminal
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
@@ -66,7 +66,9 @@ def begun(submission: Submission) -> Generator[None]:
     with following(submission.folder):
         submission.save()
         folder = submission.folder
-        tell(f"submission {folder}; watch its progress from any terminal: mosaic runs watch {folder}")
+        print_message(
+            f"submission {folder}; watch its progress from any terminal: mosaic runs watch {folder}"
+        )
         yield
 
 
@@ -133,7 +135,7 @@ def detach_resumed(where: ExecutorOptions, command: str, *, as_json: bool) -> in
     return detach(submission, as_json=as_json)
 
 
-def say_missing(
+def print_missing(
     submission: Submission,
     coordinator: Coordinator,
     what: str,
@@ -155,12 +157,12 @@ def say_missing(
     again = f"mosaic {submission.command} --resume {submission.folder}"
     failed = submission.numbers(FAILED)
     for number in failed[:_NAMED]:
-        tell(f"{submission.called(number)} {what}: {submission.states[number].problem}")
+        print_message(f"{submission.called(number)} {what}: {submission.states[number].problem}")
     if failed:
-        tell(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
+        print_message(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
         return WORK_FAILED
     if coordinator.is_stopped:
-        tell(f"stopped; {kept}; resume with: {again}")
+        print_message(f"stopped; {kept}; resume with: {again}")
         return INTERRUPTED
     return None
 
@@ -212,7 +214,9 @@ async def _until_stopped(coordinator: Coordinator) -> None:
         if coordinator.is_stopped:
             playing.cancel()
         else:
-            tell("stopping: finished episodes are kept; to not wait for the hosts, press Ctrl-C again")
+            print_message(
+                "stopping: finished episodes are kept; to not wait for the hosts, press Ctrl-C again"
+            )
             coordinator.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):

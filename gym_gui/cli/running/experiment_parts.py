@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.cli.errors import DONE, INTERRUPTED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, print_message
 from gym_gui.cli.running.shard_batch import ShardBatch, begun_in
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
@@ -75,7 +75,7 @@ class ShardSelection:
     def _print_remaining(self, first: Shard, where: Path, command: str) -> None:
         left = [each.number for each in self.shards if each >= first]
         if len(self.shards) > 1:
-            tell(
+            print_message(
                 f"to play all remaining shards: {command} --shard {_listed(left)}/{first.of} --resume {where}"
             )
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.experiment_parts import ExperimentShardPlayer, leased_here, planner_of
-from gym_gui.controllers.engine.resolved_operator import vouch
+from gym_gui.controllers.engine.resolved_operator import checked_permissions
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
@@ -74,7 +74,9 @@ def play(
         experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
     )
     for operator in planned.planned.operators if models else ():
-        vouch(operator)  # dry() leaves out API keys, so check here which servers would receive them
+        checked_permissions(
+            operator
+        )  # dry() leaves out API keys, so check here which servers would receive them
     only = _chosen_episodes(resume) if resume is not None else None
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
@@ -310,9 +312,9 @@ def conclude(
     if not as_json:
         sys.stdout.write(f"Run:  {result.folder}\n")
     if result.problem:
-        tell(result.problem)
+        print_message(result.problem)
     if result.status == STOPPED and result.folder.is_dir():
-        tell(f"stopped; resume with: {again} {result.folder}")
+        print_message(f"stopped; resume with: {again} {result.folder}")
     if result.problem:
         return WORK_FAILED
     if result.status == STOPPED:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.executor_commands import (
     ExecutorOptions,
@@ -21,8 +21,8 @@ from gym_gui.cli.running.executor_commands import (
     detach,
     detach_resumed,
     new_folder,
+    print_missing,
     reopened,
-    say_missing,
 )
 from gym_gui.cli.running.play_run import conclude
 from gym_gui.cli.running.run import asked_experiment, with_budgets
@@ -198,7 +198,9 @@ def _submit(
         # A job that plays several shards in one process has only one lease of the budget.
         of = most
         if where.shards:
-            tell(f"cut into {of} shards: with budgets, at most {_SHARDS_PER_HOST} for each host or job")
+            print_message(
+                f"cut into {of} shards: with budgets, at most {_SHARDS_PER_HOST} for each host or job"
+            )
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
@@ -241,7 +243,7 @@ def _follow(submission: Submission, as_json: bool) -> int:
     """Play a submission, collect its shards and merge them into one run; return the exit status."""
     coordinator: Coordinator | None = None
     if submission.run:
-        tell("nothing is left to play")
+        print_message("nothing is left to play")
     else:
         coordinator = _play(submission, as_json)
         if (status := _missing(submission, coordinator)) is not None:
@@ -278,7 +280,7 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
     run = merge_shards(
         [submission.shards], place, planned=batches.planned(due), times=_times(submission)
     ).folder
-    more = asyncio.run(batches.look(run))
+    more = asyncio.run(batches.take_interim_looks(run))
     if not more:
         place.rename(submission.folder / _MERGED)
         return False
@@ -309,7 +311,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
         rest = f" ({more} further shards)" if more else ""
         return f"nothing was merged{rest}; remove the cause, then resume with"
 
-    return say_missing(submission, coordinator, "is missing", unmerged, "finished episodes are kept")
+    return print_missing(submission, coordinator, "is missing", unmerged, "finished episodes are kept")
 
 
 def _merge(submission: Submission) -> None:
@@ -319,7 +321,7 @@ def _merge(submission: Submission) -> None:
         leases, how = BudgetLeases.open(submission.folder), dict[str, Any]()
         if leases is not None:
             parts = [file.parent for file in submission.shards.glob("*/run.json")]
-            how["lost"] = leases.lost(spent_in_all(parts))
+            how["lost"] = leases.uncollected_spending(spent_in_all(parts))
             how["short"] = budget_message(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
         merged = merge_shards([submission.shards], place, times=_times(submission), **how).folder
@@ -357,4 +359,4 @@ def _copy_labels(submission: Path, run: Path) -> None:
         if given := read_labels(submission).to_data():
             change_labels(run, given)
     except LabelsError as error:
-        tell(str(error))
+        print_message(str(error))

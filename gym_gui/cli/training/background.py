@@ -107,7 +107,7 @@ async def _submit_group(
         known = [r for r in await client.runs() if (r.group, r.env_id) == (about.group, about.env_id)]
         for run in known:
             if difference := setting_difference(
-                SavedRequest.read(run.folder), replace(about.kept, seed=run.seed)
+                SavedRequest.read(run.folder), replace(about.train_json, seed=run.seed)
             ):
                 raise UsageError(
                     f"run {run.run_id} of this group was trained with other settings: {difference}",
@@ -116,7 +116,7 @@ async def _submit_group(
         ids: list[str] = []
         for request in requests:
             of_seed = [run for run in known if run.seed == request.seed]
-            there = next((run for run in of_seed if run.state == "completed" or not run.over), None)
+            there = next((run for run in of_seed if run.state == "completed" or not run.has_ended), None)
             if there is not None:
                 ids.append(there.run_id)
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.cli.errors import DONE, INTERRUPTED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, print_message
 from gym_gui.cli.output import write_json
 from gym_gui.cli.training.in_foreground import print_result, result_row, trained
 from gym_gui.cli.training.train_group import train_group
@@ -164,7 +164,7 @@ def _print_ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -
     if result.status == "completed":
         return DONE
     if not as_json:
-        tell("stopped; the policy of the last step is kept")
+        print_message("stopped; the policy of the last step is kept")
     return INTERRUPTED
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gym_gui.analysis.words import wording
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
 from gym_gui.cli.running.executor_commands import (
@@ -17,8 +17,8 @@ from gym_gui.cli.running.executor_commands import (
     detach,
     detach_resumed,
     new_folder,
+    print_missing,
     reopened,
-    say_missing,
 )
 from gym_gui.cli.running.submission_plan import say_where
 from gym_gui.cli.running.submission_progress import shown_trainings, title_of
@@ -65,7 +65,7 @@ def submit_trainings(
     profile = load_profile(where.executor or "", where.profile)
     requests = [request for request in requests if not _is_done(request, as_json=as_json)]
     if not requests:
-        tell("nothing is left to train")
+        print_message("nothing is left to train")
         return DONE
     first = requests[0]
     arguments = ("--worker", first.definition.type_id, "--algo", first.algo, "--env", first.env_id)
@@ -125,12 +125,13 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
     if place is not None and (place.followed or not request.overwrite):
         raise UsageError(
             f"seed {request.seed} is trained elsewhere already ({place.place})",
-            fix=f"Resume it with {place.again}; or, if no process follows it, start anew with --overwrite",
+            fix=f"Resume it with {place.resume_command}; or, if no process follows it, "
+            "start anew with --overwrite",
         )
     member = None if place is not None else standing(request)
     if member is not None and member.completed and request.group:
         if not as_json:
-            tell(f"seed {request.seed} is trained already: {shown(member.folder)}")
+            print_message(f"seed {request.seed} is trained already: {shown(member.folder)}")
         return True
     if member is not None and (member.holds_policy or member.state in ("running", "waiting")):
         raise UsageError(
@@ -162,7 +163,9 @@ def _announce(submission: Submission) -> None:
         for each in submission.trainings.parts:
             announce(known, each.run_id, each.folder)
     except OSError as error:
-        tell(f"the Train page omits these trainings: {error.filename} cannot be written: {error.strerror}")
+        print_message(
+            f"the Train page omits these trainings: {error.filename} cannot be written: {error.strerror}"
+        )
 
 
 def _follow(submission: Submission, as_json: bool) -> int:
@@ -185,7 +188,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
         rest = f"{more} further trainings have failed; " if more else ""
         return f"{rest}finished trainings are in {shown(submission.out)}; resume the others with"
 
-    return say_missing(submission, coordinator, "has failed", trained, "checkpoints are kept")
+    return print_missing(submission, coordinator, "has failed", trained, "checkpoints are kept")
 
 
 def _conclude(submission: Submission, as_json: bool) -> int:
@@ -198,7 +201,7 @@ def _conclude(submission: Submission, as_json: bool) -> int:
     if not there:
         raise MosaicError(f"the trainings are not in {submission.out} any more")
     for difference in _differences(there):
-        tell(f"warning: {difference}")
+        print_message(f"warning: {difference}")
     definition = bootstrap_default_services().workers.registry.require(there[0].request.worker)
     if trainings.is_group:
         about = there[0].request
@@ -215,7 +218,7 @@ def _conclude(submission: Submission, as_json: bool) -> int:
             print_result(result, one.request.algorithm, one.request.env_id, definition)
     if stopped:
         named = wording.names([str(trainings.part(number).seed) for number in stopped])
-        tell(
+        print_message(
             f"stopped on request: seed {named}; resume one on this machine with mosaic train --resume FOLDER"
         )
         return INTERRUPTED

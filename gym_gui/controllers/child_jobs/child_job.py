@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from gym_gui.controllers.engine.resolved_operator import vouch
+from gym_gui.controllers.engine.resolved_operator import checked_permissions
 from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgress
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.record_fields import mapping
@@ -62,7 +62,9 @@ async def play_apart(
         UsageError: The job reports an error that the user can fix.
         SubprocessJobError: An environment ended the process, or did not return.
     """
-    subjects = [subject for operator in operators for subject in vouch(operator, env_only=env_only)]
+    subjects = [
+        subject for operator in operators for subject in checked_permissions(operator, env_only=env_only)
+    ]
     latest: list[Any] = ["", 0, 0]
 
     def hear(told: Any) -> None:

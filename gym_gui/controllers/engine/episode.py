@@ -535,7 +535,7 @@ class Episode:
         view = self.views.get(self.seats[agent])
         if view is None:
             return JoinedAgent(self.index)
-        team, mates, others = self.environment.company(agent)
+        team, mates, others = self.environment.team_and_others(agent)
         try:
             briefing = self.environment.briefing(agent, view)
         except Exception as exc:  # the border to environments' own attributes
@@ -558,7 +558,7 @@ class Episode:
 
     def _tell_team(self, agent: AgentID, words: str) -> None:
         """Put an agent's message into the next question of each teammate."""
-        for mate in self.environment.company(agent)[1]:
+        for mate in self.environment.team_and_others(agent)[1]:
             if mate in self.seats:
                 self._said.setdefault(mate, []).append(f"{agent}: {words}")
 

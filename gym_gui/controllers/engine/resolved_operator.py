@@ -124,7 +124,7 @@ class ResolvedOperator:
         """Return the substitute names in one slot's prompts; empty if the slot gets the usual names."""
         return self.other_names.get(agent, _USUAL)
 
-    def told_actions(self, agent: AgentID) -> tuple[str, ...]:
+    def worker_action_names(self, agent: AgentID) -> tuple[str, ...]:
         """Return the names of a slot's discrete actions that the slot's worker receives."""
         return tuple(map(self.names_for(agent).action, self.slots[agent].action_meanings))
 
@@ -137,7 +137,7 @@ class ResolvedOperator:
         return {
             agent: [
                 word if told == word else f"{told} ({word})"
-                for told, word in zip(self.told_actions(agent), slot.action_meanings, strict=True)
+                for told, word in zip(self.worker_action_names(agent), slot.action_meanings, strict=True)
             ]
             for agent, slot in self.slots.items()
             if slot.action_meanings and not getattr(slot.action_space, "start", 0)
@@ -221,7 +221,7 @@ class ResolvedOperator:
         environment.cut_off = self.max_steps
 
         def team_context(seat: AgentID, view: PromptInputs) -> TeamContext:
-            return TeamContext(environment.briefing(seat, view), *environment.company(seat))
+            return TeamContext(environment.briefing(seat, view), *environment.team_and_others(seat))
 
         try:
             return {
@@ -308,7 +308,7 @@ def needs_of(config: OperatorConfig, env_only: bool = False) -> list[RequiredSub
     return list(dict.fromkeys(needs))
 
 
-def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
+def checked_permissions(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
     """Check the user's permissions for an operator, and return those that its child process needs.
 
     Raises:

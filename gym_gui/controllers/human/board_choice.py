@@ -75,7 +75,7 @@ class BoardChoice:
         """
         return [m for m in self.board.moves if m.source == source and self.on_board(m.target)]
 
-    def elsewhere(self) -> list[Move]:
+    def off_board_moves(self) -> list[Move]:
         """Return the legal moves that end on no square, such as a pass in go."""
         return [m for m in self.board.moves if not self.on_board(m.target)]
 
@@ -131,7 +131,7 @@ class BoardChoice:
         meant = [m for m in self.targets(self.selected) if m.target == square]
         return self._meant(meant) if meant else RefusedClick(self._why_not(square))
 
-    def own(self, square: Square) -> bool:
+    def is_own_piece(self, square: Square) -> bool:
         """Return whether a click on a square selects the piece there.
 
         A click on a piece that the selected piece can capture plays the capture instead.
@@ -146,7 +146,7 @@ class BoardChoice:
         meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
         return meant or square in self.sources() or bool(self.drops_at(square))
 
-    def hand(self) -> str:
+    def piece_to_place(self) -> str:
         """Return the kind of the piece that the next move puts on the board: ``X`` or ``O``."""
         last = self.board.last[-1] if self.board.last else None
         if self.board.kind == "go" and last is not None and self.on_board(last):

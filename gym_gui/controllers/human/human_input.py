@@ -116,11 +116,11 @@ class HumanSeat:
         self._clock = clock
 
     @property
-    def held(self) -> tuple[str, ...]:
+    def keys_down(self) -> tuple[str, ...]:
         """Keys that are down, the oldest first."""
         return tuple(self._held)
 
-    def knows(self, key: str) -> bool:
+    def is_bound(self, key: str) -> bool:
         """Return whether a key or mouse movement is bound to an action of this slot."""
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return True
@@ -134,7 +134,7 @@ class HumanSeat:
 
     def press(self, key: str) -> Reaction | None:
         """Handle a key that went down; ignore the auto-repeat of a key that is already down."""
-        if key in self._held or not self.knows(key):
+        if key in self._held or not self.is_bound(key):
             return None
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return self._type(key)
@@ -156,7 +156,7 @@ class HumanSeat:
 
         In real time, the movement answers the open question. Otherwise it is added to the next key press.
         """
-        if not self.knows(motion):
+        if not self.is_bound(motion):
             return None
         self._moved[motion] = self._moved.get(motion, 0.0) + pixels
         if self.question is None or not self.realtime:
@@ -164,9 +164,9 @@ class HumanSeat:
         action = self._meant_action()
         return None if action is None else self.choose(action)
 
-    def hold(self, key: str) -> None:
+    def mark_down_again(self, key: str) -> None:
         """Mark a key as down again after a release that only belonged to the keyboard's auto-repeat."""
-        if self.knows(key) and not self.scheme.typed:
+        if self.is_bound(key) and not self.scheme.typed:
             self._held[key] = None
 
     def release(self, key: str) -> None:
@@ -423,7 +423,7 @@ class HumanSeats:
 
         If several turn-based slots use the key, it counts only for the slots that have an open question.
         """
-        concerned = [seat for seat in self if seat.device == device and seat.knows(key)]
+        concerned = [seat for seat in self if seat.device == device and seat.is_bound(key)]
         if len(concerned) > 1:
             asked = [seat for seat in concerned if seat.question is not None]
             if not any(seat.realtime for seat in concerned):
@@ -435,11 +435,11 @@ class HumanSeats:
         seats = [seat for seat in self if seat.device == KEYBOARD]
         return [reaction for seat in seats if (reaction := seat.move(motion, pixels)) is not None]
 
-    def hold(self, key: str, device: str = KEYBOARD) -> None:
-        """Mark a key as down again; see :meth:`HumanSeat.hold`."""
+    def mark_down_again(self, key: str, device: str = KEYBOARD) -> None:
+        """Mark a key as down again; see :meth:`HumanSeat.mark_down_again`."""
         for seat in self:
             if seat.device == device:
-                seat.hold(key)
+                seat.mark_down_again(key)
 
     def release(self, key: str, device: str = KEYBOARD) -> None:
         """Handle a key that went up."""

@@ -125,7 +125,7 @@ class EpisodeFeed:
         """Return whether the episode began after the last start or reset."""
         return flight.round == self._round
 
-    def over(self, index: int) -> EpisodeInFlight | None:
+    def clear_if_current(self, index: int) -> EpisodeInFlight | None:
         """Clear and return the episode in flight if it has this index; ``None`` for any other index."""
         flight = self.flight
         if flight is None or flight.plan.index != index:

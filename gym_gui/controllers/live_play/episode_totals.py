@@ -51,7 +51,7 @@ class EpisodeTotals:
 
     # -- counting -----------------------------------------------------------------------
 
-    def look(self, view: LiveView) -> None:
+    def count_view(self, view: LiveView) -> None:
         """Count the steps, rewards and actions since the previous view."""
         last = self._last
         self._asked = len(view.turn) or self._asked  # no agent is asked in an episode that is over

@@ -28,7 +28,7 @@ from gym_gui.analysis.exports.pending_folder import environment_variables, pendi
 from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.controllers.engine.bound_operator import recorded_slots
-from gym_gui.controllers.engine.resolved_operator import make_environment, vouch
+from gym_gui.controllers.engine.resolved_operator import checked_permissions, make_environment
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
 from gym_gui.core.errors import EpisodeError, MissingDependencyError, UsageError
@@ -87,7 +87,7 @@ def write_datasets(
                 raise UsageError(f"{folder / name} exists already", fix="Choose another folder with -o")
             order = ReplayOrder.of(load_episode(run, operator.operator_id, done[0].episode_index))
             config, indices = order.config, [episode.episode_index for episode in done]
-            vouch(config, env_only=True)
+            checked_permissions(config, env_only=True)
             environment = make_environment(config)
             try:
                 _require_one_agent(environment, operator)

@@ -66,7 +66,7 @@ def _look_at_family(
 ) -> list[dict[str, Any]]:
     found: dict[Pair, InterimResult] = {}
     for seeds in looks:
-        found = family.look(seeds, [pair_on_seeds(a, b, seeds) for a, b in pairs.values()])
+        found = family.evaluate(seeds, [pair_on_seeds(a, b, seeds) for a, b in pairs.values()])
     rows: list[dict[str, Any]] = []
     for pair, seen in found.items():
         a, b = pairs[pair]

@@ -96,7 +96,7 @@ class InterimLooks:
     def _task(self, execution: ExecutionConfig, runs: list[OperatorExecution]) -> _Task:
         seatings = len(runs[0].resolved.seatings)
         most = execution.num_episodes // seatings
-        task = _Task(runs, execution.look_at(most), seatings)
+        task = _Task(runs, execution.interim_seed_counts(most), seatings)
         for run in runs:
             run.total, run.at_most = most * seatings, True
         task.release_batch()
@@ -115,7 +115,7 @@ class InterimLooks:
         """Whether a batch has been played, so that its interim look is due."""
         return any(task.due for task in self._tasks)
 
-    async def take(self) -> None:
+    async def take_due(self) -> None:
         """Take the looks that are due, write them into ``run.json``, and let undecided operators play on."""
         for task in self._tasks:
             if not task.due:

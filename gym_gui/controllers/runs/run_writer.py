@@ -132,7 +132,7 @@ class RunWriter:
             self._held.append(row)
 
     def retry(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
-        """Record that an episode begins again; :meth:`keep_up` writes it.
+        """Record that an episode begins again; :meth:`write_retries` writes it.
 
         Args:
             run: The operator.
@@ -152,7 +152,7 @@ class RunWriter:
         except RecordingError as exc:
             self.problem = self.problem or str(exc)
 
-    def keep_up(self) -> None:
+    def write_retries(self) -> None:
         """Write new retries into ``run.json``; set :attr:`problem` if the run folder has disappeared."""
         assert self._recorder is not None
         try:
@@ -176,7 +176,7 @@ class RunWriter:
             fields["unplayed"] = self.unplayed
         try:
             if self._held:
-                recorder.give_way()
+                recorder.free_reserve()
                 recorder.update(status=status, **fields)  # status first: held episodes can be played again
                 self._write_held(recorder)
         except RecordingError as exc:

@@ -46,7 +46,7 @@ class ShareOwner(Protocol):
         ...
 
     @property
-    def hands_out_ahead(self) -> bool:
+    def queues_ahead(self) -> bool:
         """Whether a session gets more episodes than it can begin at once."""
         ...
 
@@ -141,7 +141,7 @@ class SessionShare:
             return
         queue = self.run.suspects if self.quarantine else self.run.pending
         room = self.ready.concurrency
-        ahead = self._ahead(room) if self._owner.hands_out_ahead and not self.quarantine else 0
+        ahead = self._ahead(room) if self._owner.queues_ahead and not self.quarantine else 0
         window = 1 if self.quarantine else room + ahead
         if self.assigned and len(self.assigned) > window - (ahead + 1) // 2:
             return  # half the reserve at once: a message for each episode would cost more than the episode

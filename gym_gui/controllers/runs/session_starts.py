@@ -96,7 +96,7 @@ class SessionStarts:
             return resolved
         return replace(resolved, config=replace(config, isolation=isolation))
 
-    async def keep(self, seat: SessionShare) -> bool:
+    async def keep_session(self, seat: SessionShare) -> bool:
         """Keep a session for the next part of the experiment; return ``False`` if it must be closed."""
         if self._kept is None or seat.kept is None or seat.assigned:
             return False

@@ -59,7 +59,7 @@ class Batches:
                 found[operator] = max(found[operator], episodes.stop)
         return found
 
-    async def look(self, run: Path) -> list[int]:
+    async def take_interim_looks(self, run: Path) -> list[int]:
         """Take the interim looks that are due, and write them into ``run.json``.
 
         After a coordinator was killed, repeating the call gives the same result.
@@ -79,7 +79,7 @@ class Batches:
             runs = [self._as_played(operator, ledger) for operator in self._seatings]
             looks = InterimLooks(self._experiment.execution, runs, ledger)
             while looks.due:
-                await looks.take()
+                await looks.take_due()
             if all(each.finished for each in runs):
                 status = FAILED if any(each.failed for each in runs) else COMPLETED
         finally:

@@ -78,7 +78,7 @@ def others(offers: Sequence[OfferedPolicy], env_id: str) -> list[OfferedPolicy]:
 def opponent(offers: Sequence[OfferedPolicy], env_id: str) -> Policy | None:
     """Return the default opponent: a baseline for this game, else random moves, else any fitting policy."""
     fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
-    knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
+    knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.is_made_for(env_id)]
     chance = [policy for policy in fitting if policy.policy_id == "random"]
     return next(iter([*knowing, *chance, *fitting]), None)
 

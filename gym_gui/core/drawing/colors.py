@@ -160,7 +160,7 @@ def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
+def kind_colors(kinds: Sequence[str]) -> tuple[str, ...]:
     """Return the colors of the roles from :func:`roles_apart`."""
     return tuple(HUES[role] for role in roles_apart(kinds))
 

@@ -217,7 +217,7 @@ def schedule_of(
         ]
     found: list[ScheduledEpisodes] = []
     for operator, each in seatings.items():
-        looks = tuple(seeds * each for seeds in execution.look_at(execution.num_episodes // each))
+        looks = tuple(seeds * each for seeds in execution.interim_seed_counts(execution.num_episodes // each))
         found.append(ScheduledEpisodes(operator, looks[-1], each, looks))
     return found
 

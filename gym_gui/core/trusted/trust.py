@@ -118,7 +118,7 @@ def environment_with_permissions(
 
     Args:
         environment: Variables of the process.
-        subjects: Subjects that the process needs, from :func:`vouch`; subjects allowed here are added.
+        subjects: Subjects from :func:`checked_permissions`; subjects allowed here are added.
     """
     passed = sorted({*_state.granted, *subjects})
     return {**environment, VARIABLE: json.dumps([asdict(subject) for subject in passed])}

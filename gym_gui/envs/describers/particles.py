@@ -49,7 +49,7 @@ class Vector:
         return [self.take(2) for _ in range(count)]
 
 
-def away(dx: float, dy: float) -> str:
+def offset_text(dx: float, dy: float) -> str:
     """Return a relative position with its distance as text: ``0.52 right, 0.31 up (0.61 away)``."""
     sides = _sides(dx, dy)
     return f"{sides} ({hypot(dx, dy):.2f} away)" if sides else "here"
@@ -69,7 +69,7 @@ class SeenObject(NamedTuple):
     more: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {away(*self.place)}{self.more}"
+        return f"{self.name}: {offset_text(*self.place)}{self.more}"
 
 
 Line = str | SeenObject
@@ -150,7 +150,7 @@ class ParticleDescriber(SpaceDescriber):
         )
 
     def game(self, agent: AgentID) -> str:
-        _, mates, others = self.environment.company(agent)
+        _, mates, others = self.environment.team_and_others(agent)
         with_whom = f", with {', '.join(mates)}" if mates else ""
         against = f", against {', '.join(others)}" if others else ""
         company = f"You are {agent}{with_whom}{against}."

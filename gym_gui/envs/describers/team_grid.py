@@ -57,7 +57,7 @@ class TeamGridDescriber(SpaceDescriber):
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         seen = cast("Mapping[str, Any]", observation)
         view = self.view(seen, self._mates(agent) if mode == "visible_teammates" else {})
-        team, mates, others = self.environment.company(agent)
+        team, mates, others = self.environment.team_and_others(agent)
         return [
             fact("me", agent),
             fact("team", team),
@@ -83,7 +83,7 @@ class TeamGridDescriber(SpaceDescriber):
         """
         own = self.bodies[agent]
         mates: dict[tuple[int, int], str] = {}
-        for name in self.environment.company(agent)[1]:
+        for name in self.environment.team_and_others(agent)[1]:
             other = self.bodies.get(name)
             if other is None or other.state.terminated:
                 continue

@@ -41,15 +41,15 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
         """Return the positions of the free ball and of opponents that carry a ball."""
         return _places(seen, lambda each: _is_ball(each) or (_has_ball(each) and each.said[1] != team))
 
-    def at_a_mate(seen: GridView) -> bool:
+    def at_teammate(seen: GridView) -> bool:
         return bool(_places(seen, lambda each: _has_ball(each) and each.said[1] == team))
 
     def is_fetched(seen: GridView, began: GridView) -> bool:
-        return _holds(seen) or at_a_mate(seen)
+        return _holds(seen) or at_teammate(seen)
 
     def is_news(seen: GridView, began: GridView) -> bool:
         """Return whether the agent holds the ball, or a ball is newly in view, free or held by a player."""
-        new = (at_stake(seen) and not at_stake(began)) or (at_a_mate(seen) and not at_a_mate(began))
+        new = (at_stake(seen) and not at_stake(began)) or (at_teammate(seen) and not at_teammate(began))
         return _holds(seen) or bool(new)
 
     def goal(own: bool) -> Callable[[GridView], tuple[RelativePosition, ...]]:

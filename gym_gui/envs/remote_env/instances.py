@@ -51,7 +51,7 @@ def make_served(place: Place, wanted: InstanceRequest) -> ServedEnv:
     """
     server = server_of(place)
     order = pb.Make(entry=wanted.entry, arguments=_plain(wanted.arguments), api=wanted.api)
-    made = server.known(order)
+    made = server.cached_description(order)
     first: tuple[Connection, int] | None = None
     if made is None:
         try:

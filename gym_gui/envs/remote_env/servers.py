@@ -110,7 +110,7 @@ class Server:
         """Return a number for a new instance."""
         return next(self._numbers)
 
-    def known(self, make: pb.Make) -> pb.Made | None:
+    def cached_description(self, make: pb.Make) -> pb.Made | None:
         """Return the stored description of an environment with these arguments; ``None`` if unknown."""
         return self._known.get((make.entry, make.arguments, make.api))
 

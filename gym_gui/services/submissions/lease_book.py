@@ -77,7 +77,7 @@ class LeaseHolder:
         """Whether the holder is playing an episode to measure what it costs."""
         return self.is_live and self.claim is not None and self.claim.next is None and not self.waits
 
-    def own(self, account: str) -> Amount:
+    def own_spending(self, account: str) -> Amount:
         """Return the largest amount that the holder itself can have spent in an account."""
         return (self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)).most(NOTHING)
 
@@ -107,11 +107,11 @@ class BudgetLeases:
 
     # -- claims of shards -------------------------------------------------------------
 
-    def hear(
+    def record_claim(
         self,
         shard: int,
         place: str,
-        said: str,
+        claim_line: str,
         *,
         is_live: bool,
         is_over: bool = True,
@@ -136,7 +136,7 @@ class BudgetLeases:
             if other[0] == shard and each is not heard:
                 each.is_live, each.claim = False, None  # the ledger assumes one holder per shard at a time
         first, heard.is_live = heard.claim is None, is_live
-        claim = Claim.from_line(said)
+        claim = Claim.from_line(claim_line)
         if claim is None:
             heard.claim = None
             return
@@ -167,7 +167,7 @@ class BudgetLeases:
                 for account, amount in ended.granted.items()
             }
 
-    def lose(self, place: str) -> None:
+    def charge_lost_host(self, place: str) -> None:
         """Count everything granted to a host's shards as spent, because the host no longer answers."""
         for (_, where, _), holder in self._holders.items():
             if where == place:
@@ -175,7 +175,7 @@ class BudgetLeases:
 
     # -- leases for shards ------------------------------------------------------------
 
-    def share_out(self, *, more_to_come: bool) -> None:
+    def grant_budgets(self, *, more_to_come: bool) -> None:
         """Grant remaining budgets to shards that need them, earliest seeds first, and save the ledger.
 
         Args:
@@ -193,7 +193,7 @@ class BudgetLeases:
             if holder.claim.number < holder.number:
                 stuck = False  # the holder has not received its latest lease yet
                 continue
-            given = not self.ended and self._give(holder, holder.claim, fair)
+            given = not self.ended and self._raise_grant(holder, holder.claim, fair)
             stuck = stuck and holder.waits and not given
         if stuck and not self.ended:
             self.ended = True
@@ -201,7 +201,7 @@ class BudgetLeases:
         self.save()
 
     def lease(self, shard: int, place: str, holder: str = "") -> str:
-        """Return the lease of a shard as a line to send. The arguments are those of :meth:`hear`."""
+        """Return the lease of a shard as a line to send. The arguments are those of :meth:`record_claim`."""
         held = self._holders[shard, place, holder]
         self._beat += 1
         beat = f"{self._who}-{self._beat}"
@@ -224,9 +224,9 @@ class BudgetLeases:
 
     def spent(self, account: str) -> Amount:
         """Return the largest amount that all shards together can have spent in an account."""
-        return sum((holder.own(account) for holder in self._holders.values()), NOTHING)
+        return sum((holder.own_spending(account) for holder in self._holders.values()), NOTHING)
 
-    def lost(self, found: Amounts) -> dict[str, Amount]:
+    def uncollected_spending(self, found: Amounts) -> dict[str, Amount]:
         """Return the amounts by account that shards may have spent whose results were never collected.
 
         Args:
@@ -237,7 +237,7 @@ class BudgetLeases:
             account: amount for account, amount in lost.items() if amount.tokens or amount.usd > _ROUNDING
         }
 
-    def _give(self, holder: LeaseHolder, claim: Claim, fair: Amounts) -> bool:
+    def _raise_grant(self, holder: LeaseHolder, claim: Claim, fair: Amounts) -> bool:
         """Raise a holder's grant if it needs more and enough budget remains; return whether it was raised."""
         left = {account: self.left(account) for account in self.budgets}
         if claim.next == {}:
@@ -342,14 +342,14 @@ class BudgetLeases:
             book = cls(folder, amounts_of(data["budgets"]), count(data["at_once"]) or 1, lease_s=lease_s)
             book.ended, book.needed = data["ended"] is True, amounts_of(data["needed"])
             book._needs = {name: amounts_of(slots) for name, slots in (mapping(data["needs"]) or {}).items()}
-            book._take_up(data["holders"])
+            book._restore(data["holders"])
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise RunFormatError(str(path), "is damaged. Submit the experiment again") from None
         return book
 
-    def _take_up(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def _restore(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
             granted, base, gone = (amounts_of(row[name]) for name in ("granted", "base", "gone"))
             holder = LeaseHolder(granted, base, gone, int(row["number"]), row["live"] is True)

@@ -201,7 +201,7 @@ class SubmissionWatch:
         self._seen: deque[tuple[float, dict[int, int]]] = deque()
         self._rows: dict[int, ShardRow] = {}
 
-    def look(self) -> Overview:
+    def overview(self) -> Overview:
         """Return the current overview of the submission.
 
         Raises:

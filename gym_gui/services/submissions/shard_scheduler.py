@@ -50,7 +50,7 @@ class ShardScheduler:
             if states[number].host == backend.name
         }
 
-    def room(self, backend: ExecutorBackend) -> int:
+    def free_processes(self, backend: ExecutorBackend) -> int:
         """Return how many more processes a host may start."""
         states = self._submission.states
         return backend.capacity - len({states[number].batch or number for number in self.of(backend)})

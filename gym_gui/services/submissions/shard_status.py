@@ -76,7 +76,7 @@ class ShardStatus:
 
 
 def looks_of(output: str) -> dict[int, ShardStatus]:
-    """Return the status of shards, parsed from the output of :func:`.shell.look`'s script.
+    """Return the status of shards, parsed from the output of :func:`.shell.status_script`'s script.
 
     Raises:
         ProtocolError: The output is cut off or malformed.

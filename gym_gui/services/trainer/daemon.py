@@ -109,7 +109,7 @@ async def serve(store: Store, settings: DaemonSettings) -> None:
         finally:
             await trainer.close()
     finally:
-        place.leave()
+        place.release()
 
 
 class _Daemon:

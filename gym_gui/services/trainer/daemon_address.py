@@ -135,7 +135,7 @@ class DaemonLock:
         except OSError:
             return True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Remove the private folder and release the lock."""
         shutil.rmtree(self.folder, ignore_errors=True)
         with contextlib.suppress(OSError):

@@ -91,7 +91,7 @@ def prepare(folder: RunFolder, request: TrainRequest) -> None:
     if where is not None:
         raise UsageError(
             f"the training in {folder.path} is on another machine ({where.place})",
-            fix=f"Resume it there with {where.again}, or start a new one here with --overwrite",
+            fix=f"Resume it there with {where.resume_command}, or start a new one here with --overwrite",
         )
     if request.resume:
         if not folder.holds_policy:

@@ -205,7 +205,7 @@ class RunQueue:
         )
         self._waiting[run_id] = WaitingRun(run_id, fitting, priority, since, held)
 
-    def hold(self, run_id: str, held: bool) -> None:
+    def set_paused(self, run_id: str, held: bool) -> None:
         """Pause a waiting run, or resume it."""
         if run_id in self._waiting:
             self._waiting[run_id] = replace(self._waiting[run_id], held=held)

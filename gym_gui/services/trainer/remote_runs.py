@@ -41,7 +41,7 @@ class RemoteRuns:
         self._looked = -_EVERY_S
         self._announced_at = 0
 
-    def look(self, now: float) -> None:
+    def update(self, now: float) -> None:
         """Update the runs, but at most once per second.
 
         Args:
@@ -63,7 +63,7 @@ class RemoteRuns:
                     _log.warning("run %s: %s", run_id, error)
         followed: dict[Path, bool] = {}
         for run in self._run_store:
-            if run.record.place and not run.record.over:
+            if run.record.place and not run.record.has_ended:
                 try:
                     self._update_run(run, followed)
                 except (MosaicError, OSError) as error:
@@ -87,7 +87,7 @@ class RemoteRuns:
                 place=where.place if where is not None else "elsewhere",
             )
             self._run_store.add(Run(record, RunPlan()))
-        elif run.record.over and where is not None and not where.over:  # the run was resumed
+        elif run.record.has_ended and where is not None and not where.has_ended:  # the run was resumed
             self._run_store.change(run, state="queued", reason="", place=where.place, ended_at=None)
 
     def _update_run(self, run: Run, followed: dict[Path, bool]) -> None:
@@ -98,7 +98,7 @@ class RemoteRuns:
         if where is None:
             self._end(run, folder)
             return
-        if where.over:
+        if where.has_ended:
             state = "failed" if where.state == training_elsewhere.FAILED else "stopped"
             self._finish(run, TrainingOutcome(state, where.reason))
             return
@@ -117,7 +117,7 @@ class RemoteRuns:
         reason = asked or where.reason or (f"waits on {where.place}" if state == "queued" else "")
         changes = {"started_at": time.time()} if state == "running" and record.started_at is None else {}
         if not followed:
-            reason = f"no process follows it; to continue, run: {where.again}"
+            reason = f"no process follows it; to continue, run: {where.resume_command}"
             changes |= {"steps_per_s": 0.0}
         self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
 
@@ -147,7 +147,8 @@ def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
         raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Check its new state")
     if not where.followed:
         raise UsageError(
-            f"no process follows run {record.run_id} on {where.place}", fix=f"Resume it: {where.again}"
+            f"no process follows run {record.run_id} on {where.place}",
+            fix=f"Resume it: {where.resume_command}",
         )
     try:
         mosaic_worker.training.ask(record.folder, wish)

@@ -178,7 +178,7 @@ class TrainRequest:
         )
 
     @property
-    def kept(self) -> SavedRequest:
+    def train_json(self) -> SavedRequest:
         """Content of ``train.json`` for the request."""
         return SavedRequest(
             self.run_id,

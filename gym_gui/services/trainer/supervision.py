@@ -72,7 +72,7 @@ class Supervision:
     async def take_up(self, run: Run) -> None:
         """Resume the supervision of a run from an earlier daemon."""
         record = run.record
-        if record.over or record.place:
+        if record.has_ended or record.place:
             return
         if record.started_at is None:
             if self._cancelled(run):
@@ -131,9 +131,9 @@ class Supervision:
 
     def _check_runs(self) -> None:
         now = time.monotonic()
-        self._elsewhere.look(now)
+        self._elsewhere.update(now)
         for run in self._run_store:
-            if run.record.over or run.record.state == "queued":
+            if run.record.has_ended or run.record.state == "queued":
                 continue
             self._apply_events(run)
             if run.process is not None and not run.ending and not run.process.alive:

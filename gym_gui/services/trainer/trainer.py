@@ -82,7 +82,7 @@ class Trainer:
     @property
     def busy(self) -> bool:
         """Whether some run on this machine waits or runs."""
-        return any(not run.record.over and not run.record.place for run in self._run_store)
+        return any(not run.record.has_ended and not run.record.place for run in self._run_store)
 
     # -- requests of clients ---------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class Trainer:
         """
         self.queue.check_room()
         self.queue.check(limits)
-        earlier = self._run_store.over(resume_of).record if resume_of else None
+        earlier = self._run_store.ended_run(resume_of).record if resume_of else None
         run_id = resume_of or str(ULID())
         folder = earlier.folder if earlier else self.folder / run_id
         admitted = await asyncio.to_thread(
@@ -130,7 +130,7 @@ class Trainer:
         self.queue.check(admitted.limits)
         self.queue.check_room()
         if resume_of:
-            self._run_store.over(resume_of)  # another client may have resumed it in the meantime
+            self._run_store.ended_run(resume_of)  # another client may have resumed it in the meantime
         record = replace(
             earlier or admitted.record(run_id, folder),
             settings=admitted.settings,
@@ -235,7 +235,7 @@ class Trainer:
         if command == "checkpoint":
             raise UsageError(f"run {run_id} has not begun", fix="Wait until it has begun")
         held = command == "pause"
-        self.queue.hold(run_id, held)
+        self.queue.set_paused(run_id, held)
         self._save_entry(run, held=held)
         reason = HELD if held else ""
         self._run_store.change(run, state="paused" if held else "queued", reason=reason, position=0)
@@ -248,7 +248,7 @@ class Trainer:
             UsageError: There is no such run, or it is not over.
             MosaicError: The folder could not be moved to the trash.
         """
-        run = self._run_store.over(run_id)
+        run = self._run_store.ended_run(run_id)
         folder = run.record.folder
         if folder.is_dir() and folder.parent == self.folder:  # only such folders, whatever the registry says
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)

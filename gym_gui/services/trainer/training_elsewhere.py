@@ -54,12 +54,12 @@ class RemoteTraining:
     heard: int = 0
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the training is over, unless its submission is resumed."""
         return self.state in (FAILED, STOPPED)
 
     @property
-    def again(self) -> str:
+    def resume_command(self) -> str:
         """Command that resumes the training's submission."""
         return f"mosaic train --resume {self.submission}"
 

@@ -85,7 +85,7 @@ class SavedPositions:
         """Return the saved position of a window; an empty one if the window was never shown."""
         return self._places.get(key, SavedPosition())
 
-    def keep(self, key: str, place: SavedPosition) -> None:
+    def save(self, key: str, place: SavedPosition) -> None:
         """Save the position of a window."""
         if self._places.get(key) == place:
             return
@@ -98,7 +98,7 @@ class SavedPositions:
     def close(self, key: str) -> None:
         """Save that a window is closed, so that it does not open again by itself; keep its position."""
         if self.of(key).open:
-            self.keep(key, replace(self.of(key), open=False))
+            self.save(key, replace(self.of(key), open=False))
 
 
 def _read(text: str) -> dict[str, SavedPosition]:

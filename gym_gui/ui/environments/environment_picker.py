@@ -59,7 +59,7 @@ class EnvironmentPicker(PickerButton):
             name=name,
             searchable=True,
             elide=Qt.TextElideMode.ElideMiddle,  # ids with one title differ at the end
-            pictures=self._thumbnails.look if self._thumbnails is not None else None,
+            pictures=self._thumbnails.picture_of if self._thumbnails is not None else None,
             awaited="Listing the environments…",
             parent=parent,
         )

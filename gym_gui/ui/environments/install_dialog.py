@@ -75,7 +75,7 @@ class InstallDialog(Dialog):
         self.start.setEnabled(False)
         self._set_titles(f"Installing {self._title}…")
         self._progress.show()
-        self.take_on(self._context.spawn(self._install(), f"Installing {self._title}"))
+        self.set_task(self._context.spawn(self._install(), f"Installing {self._title}"))
 
     async def _install(self) -> None:
         command = (self._missing.what, "install", self._missing.name, "--json")

@@ -20,7 +20,7 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds.mind import AgentSnapshot
 from gym_gui.ui.minds.mind_view import AgentSnapshotView
 from gym_gui.ui.renderers.agent_words import seat_words
-from gym_gui.ui.renderers.joint_agents import together_of
+from gym_gui.ui.renderers.joint_agents import joint_groups_of
 from gym_gui.ui.timers import single_shot_timer
 
 EVERY_MS: Final = 120
@@ -60,7 +60,7 @@ class LiveAgentSnapshot(QWidget):
                     getattr(signal, change)(self._on_changed)
         self._observed.clear()
         self._beliefs = None
-        self.view.show_mind(None)
+        self.view.show_snapshot(None)
         if operator is None:
             self._update_timer.stop()
         else:
@@ -88,7 +88,7 @@ class LiveAgentSnapshot(QWidget):
             self.view.offer(view.agents, view.turn)
         seat = self._seat
         if seat is None:
-            self.view.show_mind(AgentSnapshot("", trouble="Nothing is running yet. Press Step or Run."))
+            self.view.show_snapshot(AgentSnapshot("", trouble="Nothing is running yet. Press Step or Run."))
         elif operator.player.link.playing is None:
             self._show("The agent is shown as soon as its session is ready.")
         else:
@@ -138,8 +138,8 @@ class LiveAgentSnapshot(QWidget):
             observed = picture = None
         turn, believes = self._thoughts(operator, seat, view.episode)
         action = turn.word if turn is not None else ""
-        together = together_of(operator.player.config.link_groups).get(seat.slot)
-        self.view.show_mind(
+        together = joint_groups_of(operator.player.config.link_groups).get(seat.slot)
+        self.view.show_snapshot(
             AgentSnapshot(seat.agent, view, observed, trouble, turn, believes, action, together), picture
         )
 

@@ -39,10 +39,10 @@ class AgentSnapshot:
     turn: Turn | None = None
     believes: str = ""
     action: str = ""
-    together: JointGroup | None = None
+    joint_group: JointGroup | None = None
 
 
-def mind_sections(mind: AgentSnapshot) -> Iterator[Section]:
+def snapshot_sections(mind: AgentSnapshot) -> Iterator[Section]:
     """Yield the sections about an agent: goal, observation, thoughts, beliefs, then numbers.
 
     Thoughts of a program or a search come before the observation, because they are short; a model's prompt
@@ -50,7 +50,9 @@ def mind_sections(mind: AgentSnapshot) -> Iterator[Section]:
     """
     seats = {} if mind.view is None else {each.agent: each for each in mind.view.agents}
     yield from _goal(mind, seats)
-    if mind.together is not None and (mates := mind.together.sentence(mind.agent, tuple(seats.values()))):
+    if mind.joint_group is not None and (
+        mates := mind.joint_group.sentence(mind.agent, tuple(seats.values()))
+    ):
         yield "Decides together with", mates, "text"
     parts = [_observation(mind), _decision(mind, seats.get(mind.agent))]
     if mind.turn is not None and mind.turn.is_decision:

@@ -14,7 +14,7 @@ from gym_gui.analysis.transcripts.plan_values import PlanValues
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_view import Section, write_sections
-from gym_gui.ui.minds.mind import AgentSnapshot, mind_sections
+from gym_gui.ui.minds.mind import AgentSnapshot, snapshot_sections
 from gym_gui.ui.minds.search_tree import SearchTree
 from gym_gui.ui.plots.line_plots import LinePlot
 from gym_gui.ui.plots.series import Series
@@ -120,14 +120,14 @@ class AgentSnapshotView(QWidget):
             self._choice.setCurrentIndex(place)
             self.agent_chosen.emit(agent)
 
-    def show_mind(self, mind: AgentSnapshot | None, picture: NDArray[np.uint8] | None = None) -> None:
+    def show_snapshot(self, mind: AgentSnapshot | None, picture: NDArray[np.uint8] | None = None) -> None:
         """Show what an agent observes and thinks.
 
         Args:
             mind: State of the agent; ``None`` clears the view.
             picture: Picture that the agent observes, shape ``(height, width, 3)``, RGB; ``None`` for none.
         """
-        sections = [] if mind is None else list(mind_sections(mind))
+        sections = [] if mind is None else list(snapshot_sections(mind))
         observed = None if mind is None else mind.observed
         if picture is not None:
             self.picture.show_frame(picture)

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QWidget
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.drawing.colors import told_apart
+from gym_gui.core.drawing.colors import kind_colors
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
@@ -137,7 +137,7 @@ class ManualOperators(QWidget):
         """Set a different color for each operator, on its card and in the plots."""
         operators = self._deck.operators
         kinds = [leading_kind(operator.player.config) for operator in operators]
-        for operator, color in zip(operators, told_apart(kinds), strict=True):
+        for operator, color in zip(operators, kind_colors(kinds), strict=True):
             if operator in self._cards:
                 self._cards[operator].set_color(QColor(color))
 
@@ -327,13 +327,13 @@ class ManualOperators(QWidget):
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
-        self._context.detached_windows.look_after(card.dock_slot, _window_key(operator.player.config))
+        self._context.detached_windows.manage(card.dock_slot, _window_key(operator.player.config))
 
     def _on_config_changed(self, card: OperatorRenderContainer, config: OperatorConfig) -> None:
         """Update the card's window, pin and color to a new configuration, whose id may have changed."""
         key = _window_key(config)
         if card.dock_slot.key and card.dock_slot.key != key:
-            card.dock_slot.look_after(key)
+            card.dock_slot.show_button(key)
         if card is self._grid.pinned:
             self._context.layout.setValue(_PINNED, config.operator_id)
         self._show_colors()
@@ -341,8 +341,8 @@ class ManualOperators(QWidget):
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
         place = list(self._cards).index(operator)
-        self._context.detached_windows.put_away(card.dock_slot, forget=True)
-        self._grid.take(card)
+        self._context.detached_windows.close_empty(card.dock_slot, forget=True)
+        self._grid.remove_card(card)
         self._show_pinned()
         self._show_colors()
         self._align_pictures()
@@ -385,13 +385,13 @@ class ManualOperators(QWidget):
         Args:
           what: Sentence that names the action.
         """
-        self.say(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
+        self.show_message(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
 
     def _on_history_moved(self, _index: int) -> None:
         """Remove the message, because its Undo button would now undo another action."""
-        self.say(None)
+        self.show_message(None)
 
-    def say(self, message: InlineMessage | None) -> None:
+    def show_message(self, message: InlineMessage | None) -> None:
         """Show a message above the cards in place of the last one; ``None`` removes it."""
         self._message = replace_message(self._column, self._message, message)
 

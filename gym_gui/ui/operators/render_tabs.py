@@ -143,7 +143,7 @@ class RenderTabs(QWidget):
         for before, after in zip(self._cards, self._cards[1:], strict=False):
             self.setTabOrder(before, after)
 
-    def take(self, card: QWidget) -> None:
+    def remove_card(self, card: QWidget) -> None:
         """Remove a card from the grid; the card is hidden, not deleted."""
         if card in self._cards:
             self._cards.remove(card)

@@ -13,7 +13,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QWidget
 
-from gym_gui.core.drawing.colors import told_apart
+from gym_gui.core.drawing.colors import kind_colors
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.render_container import leading_kind
@@ -101,7 +101,7 @@ class ScriptCard(Card):
         self.name.setText(name)
         self.name.setToolTip(str(path or ""))
 
-    def say(self, sentence: str) -> None:
+    def show_sentence(self, sentence: str) -> None:
         """Show a sentence below the file's name."""
         self._about.setText(sentence)
 
@@ -130,13 +130,13 @@ class ScriptCard(Card):
             self.views.set_value("policies")
             self.show_view("policies")
             self._show_done(plan)
-            self.say(words_of(plan))
+            self.show_sentence(words_of(plan))
             return
-        colors = told_apart([leading_kind(operator.config) for operator in plan.operators])
+        colors = kind_colors([leading_kind(operator.config) for operator in plan.operators])
         for operator, color in zip(plan.operators, colors, strict=True):
             self._add_row(operator, link_of(operator) if operator.error else None, color)
         self._show_done(plan)
-        self.say(words_of(plan))
+        self.show_sentence(words_of(plan))
 
     def _show_done(self, plan: ScriptPlan) -> None:
         """Show, per operator, the episodes that a resumed run has finished."""
@@ -216,7 +216,7 @@ class ScriptCard(Card):
             if row is not None:
                 row.show_standing(standing)
         words = progress_words(standings, "game" if self.is_tournament else "episode")
-        self.say(f"{self.stage}: {words}" if self.stage else words)
+        self.show_sentence(f"{self.stage}: {words}" if self.stage else words)
 
     def show_pane(self, pane: WatchPane | None, operator_id: str = "") -> None:
         """Show a pane with the play of one operator, beside or below the rows.

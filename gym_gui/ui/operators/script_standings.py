@@ -41,7 +41,7 @@ class ScriptStandings(QObject):
         self._job: ScriptJob | None = None
         self.view: LiveResults | None = None
 
-    def take(self, plan: ScriptPlan, job: ScriptJob) -> None:
+    def follow_run(self, plan: ScriptPlan, job: ScriptJob) -> None:
         """Follow a tournament's run from now on.
 
         Args:
@@ -66,7 +66,9 @@ class ScriptStandings(QObject):
             self.view.failure_chosen.connect(self._on_failure_chosen)
             self._card.set_standings(self.view)
         if self._job.folder is None:
-            self.view.say("The first games have begun", "Ratings and the matrix appear as games end.")
+            self.view.show_message(
+                "The first games have begun", "Ratings and the matrix appear as games end."
+            )
         self._card.show_view("standings")
 
     def ended(self, result: RunResult) -> None:

@@ -54,9 +54,9 @@ class TranscriptPlace(QObject):
         assert self._dock_slot is not None
         self._dock_slot.setVisible(shown)
         if shown:
-            self._context.detached_windows.look_after(self._dock_slot, _KEPT)
+            self._context.detached_windows.manage(self._dock_slot, _KEPT)
         else:
-            self._context.detached_windows.put_away(self._dock_slot)
+            self._context.detached_windows.close_empty(self._dock_slot)
         self._show_operator(self._operator if shown else None)
 
     def show_what(self, what: str, agent: str = "") -> None:
@@ -87,11 +87,11 @@ class TranscriptPlace(QObject):
         else:
             self.show_what(what)
 
-    def toggle_mind(self) -> None:
+    def toggle_agent(self) -> None:
         """Show what one agent observes and thinks, or hide it if it is shown already."""
         self.toggle(MIND)
 
-    def toggle_apart(self) -> None:
+    def toggle_window(self) -> None:
         """Move the transcript into its own window, or back below the cards."""
         if not self.shown:
             self.show()
@@ -100,9 +100,9 @@ class TranscriptPlace(QObject):
         assert self._dock_slot is not None
         self._context.detached_windows.toggle(self._dock_slot)
 
-    def bring_back(self) -> None:
+    def restore_window(self) -> None:
         """Show the transcript if it was in its own window when the program ended."""
-        if self._operator is not None and self._context.detached_windows.comes_back(_KEPT):
+        if self._operator is not None and self._context.detached_windows.was_open(_KEPT):
             self.show()
 
     def release(self) -> None:

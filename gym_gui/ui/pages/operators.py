@@ -57,7 +57,7 @@ class OperatorsTab(Page):
             now=lambda: self.deck.table,
             parent=self,
         )
-        self.deck.changed.connect(self.kept.look)
+        self.deck.changed.connect(self.kept.save_soon)
         self._catalog = CatalogCache(context.store)
         context.installed.connect(self._catalog.renew)
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
@@ -117,7 +117,7 @@ class OperatorsTab(Page):
                 no operators; ``tournament`` (a :class:`TournamentRequest`, or another value to use
                 the operators of the page); ``resume`` (a :class:`RunEntry` to resume).
         """
-        self.kept.bring_back(self._bring_back)
+        self.kept.restore(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
         before, self._opened_before = self._opened_before, ""
@@ -128,7 +128,7 @@ class OperatorsTab(Page):
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
             self._set_mode("script")  # Script mode was shown when the window was closed or killed.
-            self.script.file.bring_back(Path(before))
+            self.script.file.reopen_last(Path(before))
             return
         if isinstance(resumed, RunEntry):
             self._set_mode("script")
@@ -156,7 +156,7 @@ class OperatorsTab(Page):
     def _bring_back(self, table: OperatorTable) -> None:
         """Restore the operators of the last session, and the transcript if it was in a detached window."""
         self.deck.restore(table)
-        self.manual.transcript.bring_back()
+        self.manual.transcript.restore_window()
 
     def hold_tournament(self, request: TournamentRequest | None = None) -> None:
         """Open a dialog that sets up a tournament.
@@ -240,8 +240,8 @@ class OperatorsTab(Page):
             ("pin", "Pin or unpin the operator", manual.toggle_pinned, "Shift+F11", "pin", several),
             ("plots", "Show or hide plots", self._on_plots, "Ctrl+G", "train", some),
             ("transcript", "Show or hide the transcript", transcript.toggle, "Ctrl+T", "transcript", one),
-            ("transcript_apart", apart, transcript.toggle_apart, TRANSCRIPT_KEYS, "apart", one),
-            ("mind", mind, transcript.toggle_mind, "Ctrl+I", "agents", one),
+            ("transcript_apart", apart, transcript.toggle_window, TRANSCRIPT_KEYS, "apart", one),
+            ("mind", mind, transcript.toggle_agent, "Ctrl+I", "agents", one),
             ("next", "Next operator", self._on_next, "Ctrl+Tab", "", some),
         )
         seen = [

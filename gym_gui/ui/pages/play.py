@@ -86,7 +86,7 @@ class PlayPage(Page):
             now=self._table,
             parent=self,
         )
-        self.game.changed.connect(self.kept.look)
+        self.game.changed.connect(self.kept.save_soon)
         self.people = People(context, self.input, self)
         self.catalog = CatalogCache(context.store)
         context.installed.connect(self.catalog.renew)
@@ -178,9 +178,9 @@ class PlayPage(Page):
         """Open the requested game; without a request, show the current game or restore the last one."""
         operator, task = request.get("operator"), request.get("task")
         if operator is None and not isinstance(task, str):
-            self.kept.bring_back(self._bring_back)
+            self.kept.restore(self._bring_back)
         else:
-            self.kept.bring_back(lambda _table: None)  # Another game takes its place.
+            self.kept.restore(lambda _table: None)  # Another game takes its place.
         seed = request.get("seed")
         if isinstance(seed, int):
             self._seed_box.set_seed(seed)
@@ -212,7 +212,10 @@ class PlayPage(Page):
 
     def left(self) -> None:
         """Pause a real-time game when the page is hidden and the game is not in a visible detached window."""
-        if self._stage_card.dock_slot.own_window is not None and self._stage_card.dock_slot.seen:
+        if (
+            self._stage_card.dock_slot.own_window is not None
+            and self._stage_card.dock_slot.is_content_visible
+        ):
             return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
@@ -329,7 +332,7 @@ class PlayPage(Page):
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
-        self.context.detached_windows.look_after(self._stage_card.dock_slot, self.name)
+        self.context.detached_windows.manage(self._stage_card.dock_slot, self.name)
         self._stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:

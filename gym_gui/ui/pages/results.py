@@ -122,7 +122,7 @@ class ResultsPage(Page):
         run, replay = request.get("run"), request.get("replay")
         if isinstance(replay, tuple):
             folder, operator, index = replay
-            self.run_controller.take([Path(folder)])
+            self.run_controller.show_runs([Path(folder)])
             self.run_controller.show_replay(Path(folder), str(operator), int(index))
         elif run is not None:
             self.show_run(Path(str(run)))
@@ -130,7 +130,7 @@ class ResultsPage(Page):
             self.show_library()
             self._library.find_runs(str(find))
         else:
-            self.submissions.look()
+            self.submissions.read_again()
             self._update_bar()
             if (played := self.run_controller.played) is not None and played.players:
                 take_focus(played)  # Its keys control the replay.
@@ -205,7 +205,7 @@ class ResultsPage(Page):
         """Show the results of a run, or the progress of a submission."""
         if is_submission(run):
             self.run_controller.end_replay()
-            self.submissions.take(run)
+            self.submissions.show_submission(run)
             self._show(self.submissions.view)
         else:
             self.compare_runs([run])
@@ -213,7 +213,7 @@ class ResultsPage(Page):
     def compare_runs(self, runs: Sequence[Path]) -> None:
         """Show the results of one or several runs together, on the seeds that they share."""
         self.run_controller.end_replay()
-        self.run_controller.take(runs)
+        self.run_controller.show_runs(runs)
         self._show(self.run_controller.comparison)
         self.run_controller.reading.read()
 

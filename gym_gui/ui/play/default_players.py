@@ -56,7 +56,7 @@ def clock_of(facts: EnvironmentFacts) -> Clock:
     return Clock(facts.realtime, facts.rate)
 
 
-def alone(env_id: str, clock: Clock) -> OperatorConfig:
+def single_person(env_id: str, clock: Clock) -> OperatorConfig:
     """Return a configuration with a person in the only slot."""
     return game(env_id, {"agent_0": person(clock)})
 

@@ -154,7 +154,7 @@ class GameController(QObject):
         game = self._game
         own_agents = [a for a, about in line["agents"].items() if about.get("slot", a) in game.people]
         self._card.countdown.stop()
-        self._card.result.tell(line, own_agents, fallbacks, recorded=game.run is not None)
+        self._card.result.show_result(line, own_agents, fallbacks, recorded=game.run is not None)
         self._card.show_result(True)
 
     def _on_broke(self, sentence: str) -> None:

@@ -86,7 +86,7 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
     started = config is not None or facts.single
     if started:
         # The session starts while the description is still being read.
-        page.start_game(config or default_players.alone(facts.env_id, clock), clock, "rgb_array")
+        page.start_game(config or default_players.single_person(facts.env_id, clock), clock, "rgb_array")
         await page.first_look(_HEAD_START_S)
     env_info = await page.catalog.env_info(request)
     checks = await page.catalog.checks()

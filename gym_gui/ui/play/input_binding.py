@@ -133,7 +133,7 @@ class InputBinding(QObject):
                 return
 
     def _on_held_changed(self) -> None:
-        self._side.keys.list.set_held(self._input.held)
+        self._side.keys.list.set_held(self._input.keys_down)
 
     def _on_questions_changed(self) -> None:
         """Show the keys of the slot that has to act in turn-based play."""

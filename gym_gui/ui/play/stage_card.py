@@ -129,7 +129,7 @@ class StageCard(Card):
         taker = board if self.stage.way == "board" and board.interactive else self.stage
         window = self.dock_slot.own_window
         if window is not None and self.isActiveWindow():
-            window.come_forward()
+            window.bring_to_front()
         take_focus(taker)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.loading import library
-from gym_gui.ui.plots.series import Series, SeriesStyle, looks
+from gym_gui.ui.plots.series import Series, SeriesStyle, series_styles
 from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
 from gym_gui.ui.timers import single_shot_timer
 
@@ -185,7 +185,7 @@ class LivePlot(QWidget):
             axis.setLabel(axis.labelText, color=self._theme.tokens.muted)
 
     def _looks(self) -> dict[str, SeriesStyle]:
-        return looks(self._series)
+        return series_styles(self._series)
 
     def _on_redraw_due(self) -> None:
         self._draw()

@@ -28,7 +28,7 @@ class JointGroup:
     slots: tuple[AgentID, ...]
     policy: str = ""
 
-    def mates(self, agent: AgentID, agents: Sequence[AgentView]) -> list[str]:
+    def other_agents(self, agent: AgentID, agents: Sequence[AgentView]) -> list[str]:
         """Return the names of the other agents that the joint policy plays.
 
         Args:
@@ -39,7 +39,7 @@ class JointGroup:
 
     def sentence(self, agent: AgentID, agents: Sequence[AgentView]) -> str:
         """Return a sentence about the agents that share a policy with an agent; ``""`` if there are none."""
-        mates = self.mates(agent, agents)
+        mates = self.other_agents(agent, agents)
         if not mates:
             return ""
         policy = f"one policy ({self.policy})" if self.policy else "one policy"
@@ -54,7 +54,7 @@ def letter_of(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
-def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, JointGroup]:
+def joint_groups_of(groups: Sequence[LinkGroup]) -> dict[AgentID, JointGroup]:
     """Return the link of each slot that shares a joint policy with other slots."""
     found: dict[AgentID, JointGroup] = {}
     for place, group in enumerate(groups):
@@ -68,4 +68,4 @@ def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, JointGrou
     """Return the link of each slot, from an operator as a run's record stores it."""
     groups = operator.get("link_groups")
     entries = [each for each in groups if isinstance(each, Mapping)] if isinstance(groups, list) else []
-    return together_of([LinkGroup(**entry) for entry in entries])
+    return joint_groups_of([LinkGroup(**entry) for entry in entries])

@@ -237,7 +237,11 @@ class Overlay(QWidget):
             words.append(("to move", False, "text"))
         everybody = self._view.agents if self._view is not None else ()
         sentence = agent_sentence(agent, seat, to_move=to_move, agents=everybody)
-        link = seat.together if seat.together and seat.together.mates(agent.agent, everybody) else None
+        link = (
+            seat.joint_group
+            if seat.joint_group and seat.joint_group.other_agents(agent.agent, everybody)
+            else None
+        )
         return _Chip(agent.agent, words, themes.kind_color(seat.kind), sentence, to_move, link)
 
     def _place(self) -> bool:

@@ -145,7 +145,7 @@ class StageView(QFrame):
         self.board.set_interactive(interactive and self._past is None)
         self.frame.set_interactive(interactive)
 
-    def look_back(self, board: Board | None) -> None:
+    def show_earlier(self, board: Board | None) -> None:
         """Show an earlier position, without accepting moves, until the next step; ``None`` shows the
         current position.
         """

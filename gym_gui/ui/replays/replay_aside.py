@@ -81,9 +81,9 @@ class ReplaySidePanel(Card):
         self._table.show_players(players, [player.recorded.name for player in players])
         self._fit()
         self._mind.show_player(players[0])
-        self._transcript.look(run, recorded.operator_id, recorded.episode.episode_index)
+        self._transcript.read_turns(run, recorded.operator_id, recorded.episode.episode_index)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the shown players."""
         self._player = None
         self._mind.show_player(None)
@@ -100,7 +100,7 @@ class ReplaySidePanel(Card):
 
     def clear(self) -> None:
         """Release the players and stop reading the transcript."""
-        self.let_go()
+        self.release()
         self._transcript.clear()
 
     def follow(self, position: int) -> None:
@@ -136,7 +136,7 @@ class ReplaySidePanel(Card):
     def _select_turn(self) -> None:
         """Select the turn of the decision that led to the shown position."""
         player = self._player
-        if player is None or not (self._position < player.loaded or player.over):
+        if player is None or not (self._position < player.loaded or player.at_end):
             return
         start, end = player.rows_at(self._position)
         if start < end:
@@ -209,7 +209,7 @@ class EpisodeTranscript(QWidget):
         column.addWidget(self._trouble)
         column.addWidget(self.panel, 1)
 
-    def look(self, run: Path | None, operator_id: str, episode: int) -> None:
+    def read_turns(self, run: Path | None, operator_id: str, episode: int) -> None:
         """Read the turns of an episode in the background, then emit :attr:`found`."""
         self.clear()
         if run is not None:

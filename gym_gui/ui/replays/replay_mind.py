@@ -46,7 +46,7 @@ class ReplayedAgentView(QWidget):
         self._stop_observing()
         self._player, self._position, self._turns = player, 0, ()
         self.view.offer(())
-        self.view.show_mind(None)
+        self.view.show_snapshot(None)
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
         """Set the turns of the episode, from which the agent's thoughts are shown."""
@@ -72,7 +72,7 @@ class ReplayedAgentView(QWidget):
             return
         self._start_observing(player, seat.agent)
         seat_player = self._seat_player
-        there = seat_player is not None and (self._position < seat_player.loaded or seat_player.over)
+        there = seat_player is not None and (self._position < seat_player.loaded or seat_player.at_end)
         observed = seat_player.observed(self._position) if seat_player is not None and there else None
         turn, believes = self._thoughts(player, seat)
         picture = (
@@ -82,7 +82,7 @@ class ReplayedAgentView(QWidget):
         mind = AgentSnapshot(
             seat.agent, view, observed, self._trouble(there), turn, believes, seat.action, together
         )
-        self.view.show_mind(mind, picture)
+        self.view.show_snapshot(mind, picture)
 
     async def settled(self) -> None:
         """Wait until the replay of the agent's observations has ended."""

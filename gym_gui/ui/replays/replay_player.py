@@ -65,7 +65,7 @@ class ReplayPlayer(QObject):
         return len(self.reel)
 
     @property
-    def over(self) -> bool:
+    def at_end(self) -> bool:
         """Whether no further positions follow."""
         return self._over
 

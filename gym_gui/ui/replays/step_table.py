@@ -92,7 +92,7 @@ class StepTableModel(RowsModel[_Row]):
         wanted: set[int] = set()
         going: set[int] = set()
         for player, place in zip(self._players, self._place, strict=True):
-            if position < player.loaded or player.over:
+            if position < player.loaded or player.at_end:
                 start, end = player.rows_at(position)
                 rows = {place[row] for row in range(start, end) if row in place}
                 wanted |= rows

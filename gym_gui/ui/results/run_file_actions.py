@@ -109,7 +109,7 @@ class RunFileActions:
         step = UndoStep(what, partial(self._restore, trashed), partial(self._throw_away, gone, trashed))
         self._history.push(step)
         be = "is" if len(gone) == 1 else "are"
-        undo = ("Undo", partial(self._history.take_back, step))
+        undo = ("Undo", partial(self._history.undo_step, step))
         self._context.notify(f"{who} {be} in the trash", "info", undo)
 
     async def _restore(self, trashed: _Trashed) -> None:

@@ -71,7 +71,7 @@ class RunAnalysisJob(QObject):
         """Known list entries of all analyzed runs."""
         return [self._entries[run] for run in self.runs if run in self._entries]
 
-    def take(self, runs: Sequence[Path], entries: Sequence[RunEntry]) -> None:
+    def analyze(self, runs: Sequence[Path], entries: Sequence[RunEntry]) -> None:
         """Analyze the given runs from now on.
 
         Args:

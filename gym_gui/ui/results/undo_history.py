@@ -71,7 +71,7 @@ class RunHistory(QObject):
         """Redo the step that was undone last."""
         self._spawn(self._redo(), "Redoing")
 
-    def take_back(self, step: UndoStep) -> None:
+    def undo_step(self, step: UndoStep) -> None:
         """Undo one step, wherever it is in the history, and remove it from the history."""
         self._spawn(self._take_back(step), "Undoing")
 

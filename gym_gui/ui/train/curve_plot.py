@@ -131,12 +131,12 @@ class CurvePlot(LivePlot):
         self._name_ends()
 
     def _looks(self) -> dict[str, SeriesStyle]:
-        return {run.id: self._colors.look(run.id) for run in self.series}
+        return {run.id: self._colors.style_of(run.id) for run in self.series}
 
     # ---------------------------------------------------------------------------------- drawing
 
     def _draw_one(self, pg: Any, plot: Any, run_id: str, curve: Curve) -> None:
-        style = self._colors.look(run_id)
+        style = self._colors.style_of(run_id)
         if run_id not in self._items:
             low, high = pg.PlotCurveItem(pen=None), pg.PlotCurveItem(pen=None)
             band, line = pg.FillBetweenItem(low, high), pg.PlotDataItem()
@@ -198,7 +198,7 @@ class CurvePlot(LivePlot):
         if not self._named or len(self._curves) < 2:
             return []
         return [
-            (run.name, self._colors.look(run.id), curve.span[1], float(curve.values[-1]))
+            (run.name, self._colors.style_of(run.id), curve.span[1], float(curve.values[-1]))
             for run in self.series
             if (curve := self._curves.get(run.id)) is not None
         ]

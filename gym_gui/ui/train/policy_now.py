@@ -95,7 +95,7 @@ class CurrentPolicyCard(Card):
             )
         elif file != self._wanted:
             self._wanted = file
-            self._context.detached_windows.look_after(self.dock_slot, "train")
+            self._context.detached_windows.manage(self.dock_slot, "train")
             self._read_film(file)
 
     def toggle(self) -> None:
@@ -138,7 +138,7 @@ class CurrentPolicyCard(Card):
             self._show_film()
         if wanted is not None and self._live is None:
             self.stage.clear("Starting…", "The policy plays in its own session; the training continues.")
-            self._context.detached_windows.look_after(self.dock_slot, "train")
+            self._context.detached_windows.manage(self.dock_slot, "train")
             self._live = PolicyLive(self._context, wanted, self)
             self._live.viewed.connect(self._on_live_view)
             self._live.framed.connect(self.stage.show_frame)
@@ -180,7 +180,9 @@ class CurrentPolicyCard(Card):
     @property
     def _seen(self) -> bool:
         """Whether the card is visible, on the page or in a detached window."""
-        return self.dock_slot.seen if self.dock_slot.own_window is not None else self.isVisible()
+        return (
+            self.dock_slot.is_content_visible if self.dock_slot.own_window is not None else self.isVisible()
+        )
 
     def _on_seen_changed(self) -> None:
         self._update_timer()

@@ -150,7 +150,7 @@ class RunsView(QWidget):
         runs = self.link.runs
         self.titles = titles(runs)
         oldest = sorted(runs, key=lambda run: (run.submitted_at, run.run_id))
-        self.colors.keep([run.run_id for run in oldest])
+        self.colors.set_runs([run.run_id for run in oldest])
         known = {run.run_id for run in runs}
         self._chosen = {run: chosen for run, chosen in self._chosen.items() if run in known}
         if self._only is not None and not self._only <= known:
@@ -272,7 +272,7 @@ class RunsView(QWidget):
         if selected:
             return selected[0]
         filmed = [run for run in self.link.runs if run.video]
-        return next((run for run in filmed if not run.over), next(iter(filmed), None))
+        return next((run for run in filmed if not run.has_ended), next(iter(filmed), None))
 
     def _on_action_requested(self, run_id: str, action: str) -> None:
         self.action_requested.emit(run_id, action)

@@ -249,7 +249,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             # Otherwise Qt would move the focus from the hidden widget to the new page's first widget.
             self._stack.setFocus()
         self._stack.setCurrentWidget(page)
-        self.notices.lie_over(self._stack if page.steady else None)
+        self.notices.place_over(self._stack if page.steady else None)
         self._stack.setAccessibleName(f"{page.title}, the page")
         commands = page.commands()
         self._page_commands = [command.id for command in commands]
@@ -273,7 +273,7 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     def _on_file_told(self, path: str, problems: object) -> None:
         if self._editors is not None:
-            self._editors.tell(path, tuple(problems) if isinstance(problems, (list, tuple)) else ())
+            self._editors.show_problems(path, tuple(problems) if isinstance(problems, (list, tuple)) else ())
 
     # ------------------------------------------------------------------ commands
 
@@ -298,7 +298,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         dialog.fileSelected.connect(self._on_file_selected)
         dialog.open()
 
-    def take(self, path: Path) -> None:
+    def open_dropped(self, path: Path) -> None:
         """Open a file or folder that was dropped on the window."""
         self.open_file(path)
 

@@ -132,7 +132,7 @@ def test_curves_are_of_the_last_hundred_episodes_with_a_band() -> None:
     assert all(low <= value <= high for low, value, high in bounds)
 
 
-def test_several_environments_are_normalised_by_a_reference_that_is_named() -> None:
+def test_several_environments_are_normalized_by_a_reference_that_is_named() -> None:
     groups = [
         trained(name, mean, 6, env_id, spread=5)
         for name, means in (("ref", (200.0, -100.0)), ("new", (300.0, -60.0)))
@@ -146,9 +146,9 @@ def test_several_environments_are_normalised_by_a_reference_that_is_named() -> N
     assert ref.mean.value == pytest.approx(1.0, abs=0.05)
     assert new.rank is not None
     assert new.rank.value == 1.0
-    assert "in normalised score over 12 trainings each in 2 environments" in str(verdicts_of(report)[0])
+    assert "in normalized score over 12 trainings each in 2 environments" in str(verdicts_of(report)[0])
     text = printed(report)
-    assert "Normalised: 0 is random play, 1 is the mean of ref there." in text
+    assert "Normalized: 0 is random play, 1 is the mean of ref there." in text
     assert "Mean rank" in text
     page = render_algorithm_page(report)
     assert "1 is the mean of ref there" in page

@@ -123,7 +123,7 @@ class TestTurnBased:
         one = seat(GRID)
         one.offer(question())
         assert one.press("X") is None
-        assert one.held == ()
+        assert one.keys_down == ()
 
     def test_withdrawn_questions_are_not_answered(self) -> None:
         one = seat(GRID)
@@ -342,7 +342,7 @@ class TestSeveralPeople:
         assert [a.question.slot for a in seats.press("Left", "/dev/input/event3")] == ["one"]
         assert [a.question.slot for a in seats.press("Left")] == ["two"]
         seats.release_all("/dev/input/event3")
-        assert seats.seat("one").held == () and seats.seat("two").held == ("Left",)  # type: ignore[union-attr]
+        assert seats.seat("one").keys_down == () and seats.seat("two").keys_down == ("Left",)  # type: ignore[union-attr]
 
     def test_withdrawing_by_number(self) -> None:
         seats = HumanSeats([seat(GRID, "one"), seat(GRID, "two")])

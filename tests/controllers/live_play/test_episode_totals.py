@@ -16,11 +16,11 @@ def one(step: int, total: float, *, action: int = 0, episode: int = 0, over: str
 def test_rewards_of_steps_that_were_not_shown_are_shared_out():
     tally = EpisodeTotals()
     for view in (one(0, 0.0), one(1, 1.0), one(5, 3.0)):
-        tally.look(view)
+        tally.count_view(view)
     assert list(tally.rewards) == [(1, 1.0), (5, 0.5)]
-    tally.look(one(5, 3.0))  # nothing happened
+    tally.count_view(one(5, 3.0))  # nothing happened
     assert len(tally.rewards) == 2
-    tally.look(one(2, 4.0, episode=1))  # its beginning was not shown
+    tally.count_view(one(2, 4.0, episode=1))  # its beginning was not shown
     assert list(tally.rewards) == [(2, 2.0)]
 
 
@@ -34,7 +34,7 @@ def test_only_who_was_asked_is_counted():
 
     tally = EpisodeTotals()
     for step, turn in enumerate(("x", "o", "x", "o")):
-        tally.look(game(step, turn))
+        tally.count_view(game(step, turn))
     assert tally.actions == {(4, "4"): 2, (5, "5"): 1}
     assert tally.median_s == 0.1 and tally.decisions == 3
 
@@ -42,18 +42,18 @@ def test_only_who_was_asked_is_counted():
 def test_actions_are_counted_in_the_order_of_their_numbers():
     tally = EpisodeTotals()
     for step, action in enumerate((0, 2, 1, 2), start=1):
-        tally.look(one(step, 0.0, action=action))
+        tally.count_view(one(step, 0.0, action=action))
     assert list(tally.action_counts().items()) == [("act 0", 1), ("act 1", 1), ("act 2", 2)]
     nameless = AgentView("a", "a", "[0.3]", None, "policy")
-    tally.look(LiveView(0, 7, 9, (nameless,), ("a",)))
+    tally.count_view(LiveView(0, 7, 9, (nameless,), ("a",)))
     assert len(tally.actions) == 3  # actions that are not numbered are as many as there are steps
 
 
 def test_episodes_that_have_ended():
     tally = EpisodeTotals()
-    tally.look(one(3, 2.0))
+    tally.count_view(one(3, 2.0))
     assert (tally.episodes, tally.mean_return, tally.mean_length, tally.decisions) == (0, None, None, 3)
-    tally.look(one(4, 2.0, over="completed"))
+    tally.count_view(one(4, 2.0, over="completed"))
     assert tally.decisions == 4
     row = {
         "episode_index": 0,

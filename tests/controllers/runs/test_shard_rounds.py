@@ -60,7 +60,7 @@ async def in_batches(folder: Path, whole: Experiment, of: int) -> tuple[Path, li
         for looked_at in ("killed", str(len(due))):  # who comes after one that was killed sees the same
             batches = Batches(whole, SEATINGS, of)
             run = merge_shards([shards], folder / looked_at, planned=batches.planned(due)).folder
-            seen, more = more, await batches.look(run)
+            seen, more = more, await batches.take_interim_looks(run)
             assert looked_at == "killed" or seen == more
     return run, due
 

@@ -65,7 +65,7 @@ def test_no_part_reaches_over_a_look(
 ) -> None:
     execution = ExecutionConfig(seeds * seatings, until="decided", batch=data.draw(st.integers(5, 40)))
     scheduled = schedule_of(execution, {f"op_{i}": seatings for i in range(many)})
-    looks = [at * seatings for at in execution.look_at(seeds)]
+    looks = [at * seatings for at in execution.interim_seed_counts(seeds)]
     parts = cut(scheduled, each * len(stretches(scheduled)))
     for operator in scheduled:
         assert operator.looks == tuple(looks)

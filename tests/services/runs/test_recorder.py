@@ -324,7 +324,7 @@ def test_a_full_disk_keeps_whole_episodes_and_room_for_last_words(small_disk: Pa
         b"".join(s for s, _ in whole),
         b"".join(e for _, e in whole),
     )
-    recorder.give_way()
+    recorder.free_reserve()
     recorder.episode("op", b"", block(count, rows=0, status="failed")[1])
     recorder.close("failed", problem="the disk is full")
     assert read_header(recorder.folder)["status"] == "failed"

@@ -52,7 +52,7 @@ class Shard:
     @property
     def spent(self) -> Amount:
         """What it has really spent, or may with what is under way."""
-        return self.ledger.gone(RUN)
+        return self.ledger.spent_and_reserved(RUN)
 
     @property
     def has_room(self) -> bool:
@@ -66,7 +66,7 @@ class Shard:
 
     def look(self) -> None:
         self.now += 1.0
-        self.lease.look()
+        self.lease.read_current()
         self.say()
 
     def begin(self) -> None:
@@ -116,10 +116,10 @@ def test_all_together_never_spend_more(
             shard = shards[which]
             if action == "hear":
                 if not shard.is_up:
-                    book.hear(shard.number, shard.place, shard.said, is_live=False)
+                    book.record_claim(shard.number, shard.place, shard.said, is_live=False)
                     shard.begin_try()
-                book.hear(shard.number, shard.place, shard.said, is_live=True)
-                book.share_out(more_to_come=False)
+                book.record_claim(shard.number, shard.place, shard.said, is_live=True)
+                book.grant_budgets(more_to_come=False)
                 told = book.lease(shard.number, shard.place)
                 if part > 0.3:  # else who coordinates is killed before it tells
                     (shard.here / LEASE).write_text(f"{told}\n")
@@ -133,7 +133,7 @@ def test_all_together_never_spend_more(
                 shard.kill(part)
             elif action == "lose":
                 # Its place is heard of no more, and it plays on there; another place begins it anew.
-                book.lose(shard.place)
+                book.charge_lost_host(shard.place)
                 gone.append(shard)
                 other = f"{shard.place}-{len(gone)}"
                 shards[which] = Shard(shard.number, other, folder, whole, 6)
@@ -160,15 +160,15 @@ class Try(Shard):
     @property
     def spent(self) -> Amount:
         """What it has really spent itself."""
-        return self.ledger.gone(RUN) - self.base
+        return self.ledger.spent_and_reserved(RUN) - self.base
 
     def save(self) -> None:
         """What is brought elsewhere: what is under way has to be played again, and is paid for."""
-        self.saved = self.ledger.gone(RUN), self.left + len(self.flights)
+        self.saved = self.ledger.spent_and_reserved(RUN), self.left + len(self.flights)
 
     def hear(self, book: BudgetLeases, said: str, *, is_live: bool = True, is_over: bool = True) -> None:
         about = {"holder": self.holder, "after": self.after}
-        book.hear(self.number, "ray", said, is_live=is_live, is_over=is_over, **about)
+        book.record_claim(self.number, "ray", said, is_live=is_live, is_over=is_over, **about)
 
     def told(self, book: BudgetLeases) -> None:
         (self.here / LEASE).write_text(book.lease(self.number, "ray", self.holder))
@@ -191,8 +191,8 @@ class Saved(NamedTuple):
 def heard(book: BudgetLeases, *shards: Shard, more_to_come: bool = False) -> None:
     """Everybody is looked at once, told, and looks."""
     for shard in shards:
-        book.hear(shard.number, shard.place, shard.said, is_live=shard.is_up)
-    book.share_out(more_to_come=more_to_come)
+        book.record_claim(shard.number, shard.place, shard.said, is_live=shard.is_up)
+    book.grant_budgets(more_to_come=more_to_come)
     for shard in shards:
         if shard.is_up:
             (shard.here / LEASE).write_text(book.lease(shard.number, shard.place))
@@ -230,7 +230,7 @@ def test_who_ends_gives_back_what_it_did_not_spend(tmp_path: Path) -> None:
     assert book.left(RUN).tokens < 1000
     first.begin()
     first.kill(0.5)
-    book.hear(1, "one", first.said, is_live=False)
+    book.record_claim(1, "one", first.said, is_live=False)
     assert book.left(RUN).tokens == 900, (
         "what was under way counts as spent until the shard reports otherwise"
     )
@@ -245,11 +245,11 @@ def test_what_is_not_known_counts_as_spent(tmp_path: Path) -> None:
     heard(book, Shard(1, "one", tmp_path, whole, 10))
     given = book.spent(RUN)
     assert given.tokens >= 100
-    book.lose("one")
+    book.charge_lost_host("one")
     other = Shard(1, "two", tmp_path, whole, 10)
     play(book, other)
-    assert book.lost({RUN: other.spent}) == {RUN: given}, "what nothing came back from"
-    assert book.lost({RUN: book.spent(RUN)}) == {}
+    assert book.uncollected_spending({RUN: other.spent}) == {RUN: given}, "what nothing came back from"
+    assert book.uncollected_spending({RUN: book.spent(RUN)}) == {}
     assert other.spent.tokens + given.tokens <= 1000 and other.spent.tokens >= 900 - given.tokens
 
 
@@ -274,13 +274,13 @@ def test_one_finds_out_what_an_episode_needs_and_all_are_told(tmp_path: Path) ->
         '{"number":%d,"gone":{"run":{"tokens":0,"usd":0}},"keeps":{},"next":null,"rest":{},"waits":true}'
     )
     for number in (1, 2, 3):
-        book.hear(number, "one", unknown % 0, is_live=True)
-    book.share_out(more_to_come=False)
+        book.record_claim(number, "one", unknown % 0, is_live=True)
+    book.grant_budgets(more_to_come=False)
     given = [Lease.from_line(book.lease(number, "one")) for number in (1, 2, 3)]
     assert [lease.amounts[RUN].tokens for lease in given if lease] == [500, 0, 0]
     found = {"a": {"agent_0": {"tokens": 70, "usd": 0}}}
     row = {**json.loads(unknown % 1), "next": {"run": {"tokens": 70, "usd": 0}}, "needs": found}
-    book.hear(1, "one", json.dumps(row), is_live=True)
+    book.record_claim(1, "one", json.dumps(row), is_live=True)
     told = Lease.from_line(book.lease(2, "one"))
     assert told is not None and told.needs == {"a": {"agent_0": Amount(70, 0.0)}}
 
@@ -315,7 +315,7 @@ def test_a_damaged_book_is_one_line(tmp_path: Path, written: str) -> None:
 def test_a_negative_amount_is_damage(tmp_path: Path, where: str, amount: dict[str, float]) -> None:
     book = BudgetLeases(tmp_path, {RUN: Amount(1000, 1.0)}, 1)
     shard_says = Claim(0, {RUN: Amount(10, 0.1)}, {}, None, {}).to_line()
-    book.hear(1, "one", shard_says, is_live=True)
+    book.record_claim(1, "one", shard_says, is_live=True)
     book.save()
     data = json.loads((tmp_path / NAME).read_text())
     (data if where in data else data["holders"][0])[where][RUN] = amount
@@ -326,7 +326,7 @@ def test_a_negative_amount_is_damage(tmp_path: Path, where: str, amount: dict[st
 
 def test_a_shard_has_not_spent_less_than_nothing(tmp_path: Path) -> None:
     book = BudgetLeases(tmp_path, {RUN: Amount(1000)}, 1)
-    book.hear(1, "one", Claim(0, {RUN: Amount(400)}, {}, None, {}).to_line(), is_live=True)
+    book.record_claim(1, "one", Claim(0, {RUN: Amount(400)}, {}, None, {}).to_line(), is_live=True)
     assert book.spent(RUN) == Amount(400)
     book.save()
     data = json.loads((tmp_path / NAME).read_text())
@@ -367,7 +367,7 @@ def test_tries_that_live_beside_one_another_never_spend_more(seed: int) -> None:
                 if part > 0.3:  # else what is known of it is what it has said before
                     known[each.holder] = each.said
                 each.hear(book, known[each.holder])
-                book.share_out(more_to_come=False)
+                book.grant_budgets(more_to_come=False)
                 if part < 0.8:  # else who coordinates is killed before it tells
                     each.told(book)
                     each.look()
@@ -406,7 +406,7 @@ def known_to(book: BudgetLeases, *tries: Try) -> None:
     """Tries are looked at, told, and look."""
     for each in tries:
         each.hear(book, each.said)
-    book.share_out(more_to_come=False)
+    book.grant_budgets(more_to_come=False)
     for each in tries:
         each.told(book)
         each.look()

@@ -12,7 +12,7 @@ import pytest
 
 from gym_gui.core.errors import ProtocolError, UsageError
 from gym_gui.services.submissions import shell
-from gym_gui.services.submissions.collect_parts import take_part
+from gym_gui.services.submissions.collect_parts import move_part
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.submission_errors import HostFailedError
 from gym_gui.services.submissions.submission_record import (
@@ -214,7 +214,7 @@ def test_a_single_training_is_in_the_folder_of_the_submission_itself(place: Path
     assert where is not None and where.start == "0001"
     (run / "train.json").write_text(json.dumps(REQUEST))
     (run / "exit.json").write_text("{}")
-    take_part(place / "work/1/runs", asked, 1)
+    move_part(place / "work/1/runs", asked, 1)
     assert (out / "policy.json").exists() and read_elsewhere(out) is None
 
 
@@ -230,7 +230,7 @@ def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) 
     assert (backend.stopped, asked.states[2].asked, asked.states[2].status) == ([2], True, SENT)
     assert asked.states[1].status == STOPPED, "one that waits does not begin"
     where = read_elsewhere(asked.trainings.part(1).folder)
-    assert where is not None and where.over
+    assert where is not None and where.has_ended
 
 
 def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Path) -> None:
@@ -245,17 +245,17 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
         file.write(event("done", status="completed", step=100))
     (run / "train.json").write_text(json.dumps(REQUEST))
     with pytest.raises(HostFailedError, match="is incomplete"):
-        take_part(place / "work/2/runs", asked, 2)
+        move_part(place / "work/2/runs", asked, 2)
     (run / "exit.json").write_text("{}")
     with pytest.raises(
         HostFailedError, match="results of the training with seed 4 are those of another training"
     ):
-        take_part(place / "work/2/runs", asked, 1)
+        move_part(place / "work/2/runs", asked, 1)
     (run / "state").mkdir()
     (run / "state" / "kept.json").write_text("{}")
     (run / "state" / "passwd").symlink_to("/etc/passwd")
     (run / "passwd").symlink_to("/etc/passwd")
-    take_part(place / "work/2/runs", asked, 2)
+    move_part(place / "work/2/runs", asked, 2)
     assert read_elsewhere(here) is None
     names = {str(path.relative_to(here)) for path in here.rglob("*")}
     files = {"events.jsonl", "policy.json", "train.json", "runner.json", "exit.json"}
@@ -263,7 +263,7 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
     assert (here / "events.jsonl").read_bytes() == (run / "events.jsonl").read_bytes()
     assert (here / "events.jsonl").stat().st_ino == grows, "who follows it goes on where it is"
     with pytest.raises(HostFailedError, match="is incomplete"):
-        take_part(place / "work/1/runs", asked, 1)
+        move_part(place / "work/1/runs", asked, 1)
 
 
 def test_a_record_of_trainings_reads_back(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_nothing_is_written_or_read_through_a_link(place: Path, tmp_path: Path) 
     for act in (
         mirror.note,
         lambda: asyncio.run(mirror.follow(Place(place), {2: 1})),
-        lambda: take_part(place / "work/2/runs", asked, 2),
+        lambda: move_part(place / "work/2/runs", asked, 2),
         asked.check_folders,
     ):
         with pytest.raises(UsageError, match="is a link"):
@@ -325,7 +325,7 @@ def test_what_is_taken_in_is_written_through_no_link(place: Path, tmp_path: Path
     (run / "exit.json").write_text("{}")
     (run / "state").mkdir()
     (run / "state" / "new").write_text("theirs")
-    take_part(place / "work/2/runs", asked, 2)
+    move_part(place / "work/2/runs", asked, 2)
     assert (theirs / "file").read_text() == "mine"
     assert [file.name for file in (theirs / "state").iterdir()] == ["kept"]
     assert not any(path.is_symlink() for path in here.rglob("*"))

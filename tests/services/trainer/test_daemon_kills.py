@@ -293,7 +293,7 @@ async def test_whoever_finds_a_daemon_that_ends_just_then_gets_the_next(daemon: 
     place = DaemonLock(daemon.store)
 
     async def end(_: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
-        place.leave()
+        place.release()
         connection.close()
 
     async with await asyncio.start_unix_server(end, place.socket):

@@ -147,7 +147,7 @@ def test_one_that_is_held_waits_and_holds_up_nobody() -> None:
     queue.add("free", Claim(), 0, 0.0)
     assert [run_id for run_id, _ in queue.start(10 * PATIENCE_S)] == ["free"]
     queue.release("free")
-    queue.hold("held", False)
+    queue.set_paused("held", False)
     assert [run_id for run_id, _ in queue.start(10 * PATIENCE_S)] == ["held"]
 
 

@@ -44,7 +44,7 @@ def test_they_are_counted_by_where_they_stand(store: Store, kept: Path) -> None:
         place.announce("0")
         assert trainings(store) == Trainings(running=4, paused=1, waiting=1)
     finally:
-        place.leave()
+        place.release()
     assert trainings(store) == Trainings()
 
 
@@ -58,7 +58,7 @@ def test_a_registry_that_cannot_be_read_is_said(store: Store, kept: Path) -> Non
         with pytest.raises(OSError, match=r"registry\.sqlite cannot be read"):
             trainings(store)
     finally:
-        place.leave()
+        place.release()
 
 
 def test_without_a_data_folder_there_are_none_and_none_is_made(store: Store) -> None:

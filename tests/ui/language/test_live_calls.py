@@ -247,7 +247,7 @@ def prompts_are_edited(editor: PromptEditor, chosen: list[str], folder: Path, qt
     text.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
     qtbot.waitUntil(lambda: "a penguin" in shown.toPlainText(), timeout=WAIT)
     assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
-    editor.keep()
+    editor.save_to_user_folder()
     assert "penguin" in (folder / "mine/system.txt").read_text()
     assert chosen == [str(folder / "mine")] and not named(editor, QPushButton, "prompt-save").isEnabled()
     text.setPlainText("You are $agent. $nonsense")
@@ -274,7 +274,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         aside = named(view, SegmentedControl, "replay-aside")
         offered = named(aside, QPushButton, "replay-aside-transcript")
         qtbot.waitUntil(offered.isVisible, timeout=WAIT)
-        qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
+        qtbot.waitUntil(lambda: all(p.at_end for p in view.players), timeout=WAIT)
         offered.click()
         panel = named(view, TranscriptPanel, "transcript")
         assert panel.isVisible() and panel.model.rowCount() == 4

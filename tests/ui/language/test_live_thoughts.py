@@ -153,7 +153,7 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
         aside = named(view, SegmentedControl, "replay-aside")
         offered = named(aside, QPushButton, "replay-aside-transcript")
         qtbot.waitUntil(offered.isVisible, timeout=WAIT)
-        qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
+        qtbot.waitUntil(lambda: all(p.at_end for p in view.players), timeout=WAIT)
         offered.click()
         panel = named(view, TranscriptPanel, "transcript")
         assert named(panel, QLabel, "transcript-count").text() == f"{length} decisions"

@@ -77,7 +77,7 @@ def replayed(
     view.show()
     try:
         view.show_episode(run, operator_id, 0)
-        qtbot.waitUntil(lambda: bool(view.players) and view.players[0].over, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: bool(view.players) and view.players[0].at_end, timeout=PATIENCE_MS)
         named(view.aside, QPushButton, "replay-aside-mind").click()
         named(view, AgentSnapshotView, "mind").choose(agent)
         view.transport.go(position)
@@ -116,7 +116,7 @@ def test_goal_and_pursuer_and_what_a_policy_gets_after_preprocessing(
     )
     operator = manual.deck.add(config)  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=PATIENCE_MS)
-    manual.transcript.toggle_mind()
+    manual.transcript.toggle_agent()
     mind = named(manual, AgentSnapshotView, "mind")
     qtbot.waitUntil(lambda: mind.picture.image() is not None, timeout=PATIENCE_MS)
     step(manual, operator, qtbot, 2)

@@ -40,16 +40,16 @@ def test_a_plan_is_drawn_while_there_is_one(qtbot: Any) -> None:
     qtbot.addWidget(view)
     view.resize(900, 300)
     view.show()
-    view.show_mind(mind(scores={"best plan": 1.0}))
+    view.show_snapshot(mind(scores={"best plan": 1.0}))
     assert view.findChild(PlanPlot) is None, "it is made for the first that plans"
-    view.show_mind(mind(planned=COURSE))
+    view.show_snapshot(mind(planned=COURSE))
     plan = named(view, PlanPlot, "plan-plot")
     earned, controls = named(plan, LinePlot, "plan-earned"), named(plan, LinePlot, "plan-controls")
     assert plan.isVisible() and earned.isVisible() and not controls.isVisible()
     assert earned.values("plan") == [(0, 0), (5, 4.5), (10, 9.25)]
     qtbot.mouseClick(named(plan, QPushButton, "plan-what-controls"), Qt.MouseButton.LeftButton)
     assert controls.isVisible() and controls.values("control 2")[-1] == (10, -1)
-    view.show_mind(mind(scores={"best plan": 1.0}))
+    view.show_snapshot(mind(scores={"best plan": 1.0}))
     assert not plan.isVisible()
 
 

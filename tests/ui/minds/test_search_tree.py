@@ -43,7 +43,7 @@ def test_a_tree_of_moves_is_shown_beside_what_is_told(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.resize(900, 300)
     view.show()
-    view.show_mind(AgentSnapshot("player_0", turn=searched(), action="Nf3"))
+    view.show_snapshot(AgentSnapshot("player_0", turn=searched(), action="Nf3"))
     tree = named(view, SearchTree, "search-tree")
     assert tree.isVisible() and "SCORES" not in view.text.toPlainText()
     top = QModelIndex()
@@ -64,12 +64,12 @@ def test_a_tree_of_moves_is_shown_beside_what_is_told(qtbot: QtBot) -> None:
     tree.setCurrentIndex(first)
     qtbot.keyClick(tree, Qt.Key.Key_Down)
     assert tree.currentIndex() == d5
-    view.show_mind(AgentSnapshot("player_0", turn=searched(6, "e4"), action="e4"))
+    view.show_snapshot(AgentSnapshot("player_0", turn=searched(6, "e4"), action="e4"))
     assert texts(tree, top)[1] == "e4 (played)"
     assert tree.moves.data(tree.currentIndex()) == "d5"  # who goes about in it stays
     assert view.grab().width() > 0
 
-    view.show_mind(AgentSnapshot("player_0"))
+    view.show_snapshot(AgentSnapshot("player_0"))
     assert not tree.isVisible()
 
 

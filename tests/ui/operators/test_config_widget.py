@@ -380,8 +380,8 @@ def test_the_record_says_what_was_played():
     tally, config = EpisodeTotals(), baseline()
     assert record_words(tally, config) == "No episode has ended yet"
     agent = AgentView("agent_0", "agent_0", "left", 0, "policy", 1.0, 1.0, latency_ms=1400.0, unusable=1)
-    tally.look(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
-    tally.look(LiveView(0, 7, 1, (agent,), ("agent_0",)))
+    tally.count_view(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
+    tally.count_view(LiveView(0, 7, 1, (agent,), ("agent_0",)))
     assert record_words(tally, config) == (
         "No episode has ended yet · unusable 1 of 1 decision · median decision 1.4 s"
     )

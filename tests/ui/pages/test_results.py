@@ -232,7 +232,7 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
     assert not exports_view.choices["video"].isEnabled()
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.spot_rect(1).center().toPoint())
     replay = named(opened_run, ReplayView, "replay")
-    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players))
+    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.at_end for p in replay.players))
     assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}
     assert {p.recorded.episode.seed for p in replay.players} == {2}
     choose(opened_run, qtbot, "image", tmp_path / "step.png")

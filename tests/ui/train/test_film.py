@@ -107,7 +107,7 @@ def test_the_newest_policy_plays_live_where_a_person_asks_and_rests_unseen(
     assert live is not None
     told = json.loads((folder / DESCRIPTION).read_text())
     (folder / DESCRIPTION).write_text(json.dumps({**told, "total_steps": steps + 1000}))
-    live.look_again()
+    live.load_newest()
     qtbot.waitUntil(lambda: note.text() == f"live, at step {steps + 1000:,}", timeout=PATIENCE_MS)
     told: list[object] = []
     context.noticed.connect(told.append)

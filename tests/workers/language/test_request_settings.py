@@ -15,7 +15,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from mosaic_llm_worker.chat_servers.providers import open_server
 from mosaic_llm_worker.chat_servers.servers import ReplyRequest, ServerError, Tool
-from mosaic_llm_worker.server_settings import ServerSettings, said
+from mosaic_llm_worker.server_settings import ServerSettings, errors_sentence
 from mosaic_llm_worker.settings import LlmSettings
 from tests.support.commands import ROOT
 from tests.support.fake_model_server import FakeModelServer, Request, refusal
@@ -58,7 +58,7 @@ async def sent(fake: FakeModelServer, client: str, ask: ReplyRequest | None = No
 def refused(client: str, **more: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         settings("http://localhost:1/v1", client, **more)
-    return said(caught.value)
+    return errors_sentence(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_chess_with_thoughts_is_played_in_words() -> None:
     assert ChessSettings.model_validate({**thinks, "reasoning_tokens": 0}).tools
     with pytest.raises(ValidationError) as caught:
         ChessSettings.model_validate({**thinks, "dialogue": "tools"})
-    assert "set dialogue to text" in said(caught.value)
+    assert "set dialogue to text" in errors_sentence(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from mosaic_llm_worker.chat_servers.servers import (
     ServerError,
     Tool,
 )
-from mosaic_llm_worker.server_settings import BASE_URLS, ServerSettings, call_seed, said
+from mosaic_llm_worker.server_settings import BASE_URLS, ServerSettings, call_seed, errors_sentence
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
 
 KEY = "sk-planted-0123456789abcdef"
@@ -517,8 +517,8 @@ def test_a_key_that_cannot_be_one_is_refused_unseen(fake: FakeModelServer, clien
 def test_wrong_settings_are_said_without_their_values(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError) as caught:
         ServerSettings.model_validate(wrong)
-    assert words in said(caught.value)
-    assert KEY not in said(caught.value) + str(caught.value) + repr(caught.value)
+    assert words in errors_sentence(caught.value)
+    assert KEY not in errors_sentence(caught.value) + str(caught.value) + repr(caught.value)
 
 
 # -- models and seeds ----------------------------------------------------------------------

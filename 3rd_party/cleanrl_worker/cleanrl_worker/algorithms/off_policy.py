@@ -100,9 +100,9 @@ class Learner(ABC, Generic[_Policy]):
 
     def twin(self, module: _Module) -> _Module:
         """Return a copy of a module as a slowly updated target network; its state is saved for resuming."""
-        return self.kept("target", copy.deepcopy(module).requires_grad_(False))
+        return self.register_module("target", copy.deepcopy(module).requires_grad_(False))
 
-    def kept(self, name: str, module: _Module) -> _Module:
+    def register_module(self, name: str, module: _Module) -> _Module:
         """Register a module outside the policy, so that its state is saved for resuming."""
         self._modules[name] = module
         return module

@@ -87,7 +87,7 @@ class CompiledGame:
         return self._compile(self._play, self._state, self._number, self._key, self._number)
 
     @functools.cached_property
-    def look(self) -> Any:
+    def observe(self) -> Any:
         """Function from a state and a player's number to the observation of this player."""
         # Pgx warns that its public form of this function will be removed.
         return self._compile(self.game._observe, self._state, self._number)
@@ -156,7 +156,7 @@ class _Play:
 
     def _begin(self, seed: Optional[int]) -> None:
         compiled = self._compiled
-        play, look = compiled.play, compiled.look  # compiled now, so that steps do not wait for it
+        play, look = compiled.play, compiled.observe  # compiled now, so that steps do not wait for it
         del play, look
         self._state, shown, self._key = compiled.begin(prng_key(seed))
         self._moves, self._shown = 0, PlayerView(*map(np.asarray, shown))
@@ -171,7 +171,7 @@ class _Play:
         shown = self._shown
         if player == int(shown.player):
             return shown.observation
-        return np.asarray(self._compiled.look(self._state, np.int32(player)))
+        return np.asarray(self._compiled.observe(self._state, np.int32(player)))
 
     def _text(self, agent: str) -> str:
         """Return the observation as text."""

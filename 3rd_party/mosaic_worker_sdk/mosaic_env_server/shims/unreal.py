@@ -219,7 +219,7 @@ class Map:
 
     def _tell(self, link: UnrealLink, what: str, values: Any) -> None:
         said = " ".join(f"{float(value) + 0.0:.3f}" for value in values)  # adding 0 turns -0.0 into 0.0
-        link.tell(f"vset /camera/{self._camera}/{what} {said}", self._timeout_s)
+        link.send(f"vset /camera/{self._camera}/{what} {said}", self._timeout_s)
 
     def _observe(self) -> Dict[str, Any]:
         yaw = math.radians(self._yaw)
@@ -335,7 +335,7 @@ class Map:
         if link is not None:
             if link.holder is self:
                 link.holder = None
-            link.leave()
+            link.release()
 
     def close(self) -> None:
         """Move the camera back to where it was found and close the connection."""

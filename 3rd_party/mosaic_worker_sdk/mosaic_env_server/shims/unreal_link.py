@@ -57,7 +57,7 @@ class UnrealLink:
 
     @classmethod
     def of(cls, host: str, port: int, timeout_s: float) -> UnrealLink:
-        """Return the connection to an engine; each call requires one call of :meth:`leave`.
+        """Return the connection to an engine; each call requires one call of :meth:`release`.
 
         Raises:
             SimulatorError: No engine is reachable at the address, or it has another version.
@@ -68,7 +68,7 @@ class UnrealLink:
         link._users += 1
         return link
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Stop using the connection; the last user closes it."""
         self._users -= 1
         if self._users <= 0:
@@ -151,7 +151,7 @@ class UnrealLink:
         except UnicodeDecodeError:
             raise self._broken(f"sent an invalid answer to {command!r}") from None
 
-    def tell(self, command: str, timeout_s: float) -> None:
+    def send(self, command: str, timeout_s: float) -> None:
         """Send a command that has no result; raises as :meth:`ask` does."""
         self.ask(command, timeout_s)
 

@@ -215,9 +215,9 @@ class Training(ABC):
 
     def save_policy(self, result: Optional[float] = None, seeds: Tuple[int, ...] = ()) -> None:
         """Save only the policy, with the result of its evaluation; raises as :meth:`save` does."""
-        self.keep(*self.policy(), result, seeds)
+        self.write_policy(*self.policy(), result, seeds)
 
-    def keep(
+    def write_policy(
         self,
         description: PolicyDescription,
         weights: Mapping[str, Tensor],

@@ -95,7 +95,7 @@ class RayBackend:
         """Submit attempts of shards to the cluster. Raises like :meth:`check`."""
         await self._call_keeper("begin", tries=_listed(tries))
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards by number. Raises like :meth:`check`."""
         told = await self._call_keeper("look", tries=_listed(tries))
         rows = {number: row for number, _, row in told["tries"]}
@@ -110,11 +110,11 @@ class RayBackend:
                 raise HostUnreachableError(f"no remaining node can play a {self._part}")
         return {number: seen_of(row) for number, row in rows.items()}
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Return no shards, because waiting shards have not been given to a node."""
         return []
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Send a budget lease to the holder of each shard's lease. Raises like :meth:`check`."""
         await self._call_keeper("tell", lines={self._holders[number]: words[number] for number in tries})
 

@@ -173,7 +173,7 @@ class NodeTraining:
             if run.parent.name == self._known.get("start"):
                 self._continue(run)
 
-    def tell(self, *, at_once: bool = False) -> None:
+    def report(self, *, at_once: bool = False) -> None:
         """Report new lines to the keeper, if that is due, and pass the keeper's requests to the training.
 
         Args:
@@ -194,7 +194,7 @@ class NodeTraining:
         Raises:
             OSError: A file was removed in the meantime.
         """
-        self.tell(at_once=True)
+        self.report(at_once=True)
         before = self._prints()
         pack(self._work / "runs", target, FOLLOWED)
         return self._prints() == before

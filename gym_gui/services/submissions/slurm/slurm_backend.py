@@ -18,7 +18,7 @@ from typing import Final
 from gym_gui.core.errors import UsageError
 from gym_gui.services.shards.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import allowed_on
-from gym_gui.services.submissions.collect_parts import take_part
+from gym_gui.services.submissions.collect_parts import move_part
 from gym_gui.services.submissions.host_check import version_first
 from gym_gui.services.submissions.shard_status import KILLED, ShardStatus, look_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, TOKEN, play_script, unfinished
@@ -159,7 +159,7 @@ class SlurmBackend:
             self._logged.add(refused.message)
             _log.warning("%s. The other jobs wait until Slurm accepts them.", refused.message)
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards, from their jobs and from the files that the jobs have written.
 
         Raises:
@@ -182,7 +182,7 @@ class SlurmBackend:
                 looks[number] = replace(seen, said=said, code=None) if said else seen
         return looks
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Return no shards, because the scheduler itself assigns waiting shards to free nodes."""
         return []
 
@@ -197,7 +197,7 @@ class SlurmBackend:
         except OSError as error:
             raise HostUnreachableError(f"{error.filename or self._place}: {error.strerror}") from error
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Write a budget lease to the folder of each attempt.
 
         Raises:
@@ -221,7 +221,7 @@ class SlurmBackend:
             HereError: There is no space for it here.
         """
         runs = self._place / "work" / str(number) / "runs"
-        await asyncio.to_thread(take_part, runs, self._submission, number)
+        await asyncio.to_thread(move_part, runs, self._submission, number)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Cancel waiting shards, and ask the running ones to end, or end them at once."""
