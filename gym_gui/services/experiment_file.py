@@ -32,7 +32,7 @@ from gym_gui.core.trusted.user_code import hash_of
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiments.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiments.experiment_matrix import expanded, read_matrix
-from gym_gui.services.experiments.experiment_places import place_of_value
+from gym_gui.services.experiments.experiment_positions import place_of_value
 from gym_gui.services.experiments.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiments.experiment_yaml import parse_yaml
 from gym_gui.services.experiments.league_tournament import tournament_of_league

@@ -418,7 +418,7 @@ class Scenes:
 
     async def operators_one_agent(self) -> None:
         """What the program sees and believes, beside the whole."""
-        from gym_gui.ui.minds import AgentSnapshotView
+        from gym_gui.ui.agent_snapshots import AgentSnapshotView
 
         await self.operators_program()
         manual = self._page("operators").manual
@@ -429,7 +429,7 @@ class Scenes:
     async def operators_search(self) -> None:
         """The tree of what a search thought of its move, beside the game."""
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
-        from gym_gui.ui.minds import AgentSnapshotView
+        from gym_gui.ui.agent_snapshots import AgentSnapshotView
 
         search = WorkerAssignment("openspiel_worker", "planner", {"simulations": 1000})
         rule = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})

@@ -17,8 +17,8 @@ from mosaic_worker.learning.importing import ImportMain
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, convert, compare and write a policy; see :func:`ray_worker.taking_over.take_over`."""
-    from ray_worker.taking_over import import_checkpoint
+    """Read, convert, compare and write a policy; see :func:`ray_worker.checkpoint_import.take_over`."""
+    from ray_worker.checkpoint_import import import_checkpoint
 
     return import_checkpoint(args)
 

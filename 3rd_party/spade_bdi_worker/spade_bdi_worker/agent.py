@@ -15,9 +15,9 @@ import agentspeak
 from agentspeak import Actions, Literal
 from agentspeak.runtime import BuildTermVisitor, Environment
 
+from spade_bdi_worker.agentspeak_agent import AgentSpeakAgent, DeadlinePassed, NoActionChosen, ReasoningRecord
 from spade_bdi_worker.internal_actions import standard_actions
 from spade_bdi_worker.literals import ReceivedMessage, message
-from spade_bdi_worker.mind import AgentSpeakAgent, DeadlinePassed, NoActionChosen, ReasoningRecord
 from spade_bdi_worker.program import Program, ProgramError
 
 

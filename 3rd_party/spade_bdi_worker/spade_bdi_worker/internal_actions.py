@@ -14,9 +14,9 @@ import agentspeak.stdlib
 from agentspeak import Actions, AslError, BinaryOp, Literal, UnaryOp
 from agentspeak.runtime import ActionQuery, AndQuery, NotQuery, OrQuery, TermQuery, UnifyQuery
 
+from spade_bdi_worker.agentspeak_agent import AgentSpeakAgent, AnswerWaiter
 from spade_bdi_worker.grammar import PlanTerm, order_of
 from spade_bdi_worker.literals import ASKS, FORCES, as_text, shown
-from spade_bdi_worker.mind import AgentSpeakAgent, AnswerWaiter
 
 _STANDARD = agentspeak.stdlib.actions
 _LEFT_OUT = (".control_flow", ".dump", ".inf_", ".unbind_all")

@@ -26,8 +26,8 @@ from mosaic_worker.worker import (
     Worker,
 )
 from spade_bdi_worker.agent import Episode, as_atom, skills_of, words_of
+from spade_bdi_worker.agentspeak_agent import NoActionChosen, bounded
 from spade_bdi_worker.literals import as_text
-from spade_bdi_worker.mind import NoActionChosen, bounded
 from spade_bdi_worker.program import Program, ProgramError, collected_warnings, read_program, unknown_actions
 from spade_bdi_worker.xmpp import Mailbox, XmppError, end_servers, new_secret, why_not
 

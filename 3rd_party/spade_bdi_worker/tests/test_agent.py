@@ -15,8 +15,8 @@ pytest.importorskip("agentspeak")
 from agentspeak import Literal
 
 from spade_bdi_worker.agent import Episode, words_of
+from spade_bdi_worker.agentspeak_agent import NoActionChosen, ReasoningRecord
 from spade_bdi_worker.literals import as_text, literal, parsed
-from spade_bdi_worker.mind import NoActionChosen, ReasoningRecord
 from spade_bdi_worker.program import ProgramError, collected_warnings, parse_program, read_program
 
 WORDS = ["left", "right", "forward", "pickup"]

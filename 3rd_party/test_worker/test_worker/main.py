@@ -9,9 +9,9 @@ from typing import Any
 
 from mosaic_worker.link import WorkerLink
 from mosaic_worker.worker import Batch, EpisodeEnd, LoadError, Slot, Worker
-from test_worker.deeds import do, end_hard, stand_still
 from test_worker.plan import ANSWERS, DEEDS, HABITS, MESSAGES, Plan, Trigger
 from test_worker.play import play, playable, spoil
+from test_worker.process_faults import do, end_hard, stand_still
 from test_worker.wire import FaultyLink
 
 START = "TEST_WORKER_START"

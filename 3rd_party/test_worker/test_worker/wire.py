@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mosaic_worker.link import SocketLink, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
-from test_worker.deeds import end_hard, stand_still
 from test_worker.plan import Plan
+from test_worker.process_faults import end_hard, stand_still
 
 NOISE = bytes((i * 151 + 7) % 256 for i in range(62)) + b"\n\xff"
 """Bytes that begin, on a socket, like a message of 3 GB; as text they are a line that is not UTF-8."""

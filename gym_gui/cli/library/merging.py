@@ -13,7 +13,7 @@ from gym_gui.cli.progress import bytes_progress, count_progress
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run, runs_dir
 from gym_gui.services.shards.run_merge import MergedRun, merge_shards
-from gym_gui.services.shards.shard_parts import UnmergeableError
+from gym_gui.services.shards.shard_set import UnmergeableError
 
 _MAX_REASONS = 10
 """Largest number of reasons that are printed, each on a line."""

@@ -18,10 +18,10 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.library.confirm_submission import confirm_in_terminal
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import backends_of, load_profile
 from gym_gui.services.submissions.follower import begin_following, following
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import unconfirmed, verified_submission
 from gym_gui.services.submissions.shard_progress import OnShardProgress
 from gym_gui.services.submissions.submission_record import FAILED, Submission, is_submission, open_submission

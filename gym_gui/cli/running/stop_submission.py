@@ -8,8 +8,8 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.running.executor_commands import ExecutorOptions, coordinate, reopened
 from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.follower import end_following, follower_of
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import progress_of
 from gym_gui.services.submissions.submission_record import SENT, is_submission, open_submission
 

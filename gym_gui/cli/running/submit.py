@@ -52,10 +52,10 @@ from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
 from gym_gui.services.shards.run_merge import merge_shards
 from gym_gui.services.shards.shard_budgets import spent_in_all
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import FAILED, Submission

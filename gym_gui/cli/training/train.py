@@ -86,7 +86,7 @@ def train_policy(
         asked: dict[str, Any] = {"worker": worker, "algo": algo, "env": env, "seed": seed, "seeds": seeds}
         _check_resume(**asked, out=out, overwrite=overwrite, extra=extra, texts=elsewhere and texts)
         if elsewhere is not None:
-            from gym_gui.cli.training.train_elsewhere import go_on_training
+            from gym_gui.cli.training.remote_train import go_on_training
 
             return go_on_training(elsewhere, as_json=as_json)
         requests = [resumed(resume, texts, bootstrap_default_services().workers.registry)]
@@ -97,7 +97,7 @@ def train_policy(
         if not as_json and not worker:
             sys.stderr.write(f"Worker: {definition.type_id}\n")
     if elsewhere is not None:
-        from gym_gui.cli.training.train_elsewhere import submit_trainings
+        from gym_gui.cli.training.remote_train import submit_trainings
 
         given = [part for name, value in texts.items() for part in ("--set", f"{name}={value}")]
         return submit_trainings(requests, elsewhere, [*given, *extra], as_json=as_json)

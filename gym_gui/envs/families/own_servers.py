@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import data_dir
-from gym_gui.core.toml_places import place_in_toml
+from gym_gui.core.toml_positions import place_in_toml
 from gym_gui.envs.families.served import ServedFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.spec import EnvSpec

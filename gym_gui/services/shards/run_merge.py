@@ -27,7 +27,7 @@ from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED, Recorder,
 from gym_gui.services.runs.run_packing import compress_ended
 from gym_gui.services.shards.shard_budgets import merge_ledgers, spent_in
 from gym_gui.services.shards.shard_copy import EpisodeOwners, ShardCopy, owners_of
-from gym_gui.services.shards.shard_parts import (
+from gym_gui.services.shards.shard_set import (
     OnPart,
     ShardPart,
     ShardSet,

@@ -13,8 +13,8 @@ from typing import BinaryIO, Final, Self
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recorder import Recorder
-from gym_gui.services.shards.shard_parts import ShardPart, UnmergeableError
 from gym_gui.services.shards.shard_rows import CALLS, EPISODES, STEPS
+from gym_gui.services.shards.shard_set import ShardPart, UnmergeableError
 
 _BLOCK: Final = 1 << 20
 _MOST_OPEN: Final = 64

@@ -12,7 +12,7 @@ from typing import Final
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.runs.recorder import read_header
-from gym_gui.services.shards.shard_parts import read_parts
+from gym_gui.services.shards.shard_set import read_parts
 from gym_gui.services.submissions.collect_trainings import take_training
 from gym_gui.services.submissions.submission_errors import (
     HostFailedError,

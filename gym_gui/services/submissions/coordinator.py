@@ -19,9 +19,9 @@ from typing import Final
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.processes.tree import signal_name
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
 from gym_gui.services.submissions.host_state import not_named, note_answer, save_log_tail
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import OnShardProgress, progress_of
 from gym_gui.services.submissions.shard_scheduler import MOST_TRIES, ShardScheduler
 from gym_gui.services.submissions.shard_status import KILLED, ShardStatus

@@ -22,9 +22,9 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.record_fields import items, mapping, text
 from gym_gui.services.runs.recorder import read_header
+from gym_gui.services.submissions.budget_leases import NAME as LEASES
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.follower import LOG, Follower, follower_of
-from gym_gui.services.submissions.lease_book import NAME as LEASES
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,

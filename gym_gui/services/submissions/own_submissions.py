@@ -23,9 +23,9 @@ from gym_gui.core.record_fields import items, mapping, text
 from gym_gui.core.trusted.subjects import Subject, subject_of
 from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.services.store import Store
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.host_state import name_other_places
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.submission_record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 

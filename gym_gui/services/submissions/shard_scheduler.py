@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_record import SENT, WAITING, Submission
 

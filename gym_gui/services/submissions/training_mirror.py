@@ -28,16 +28,16 @@ from gym_gui.services.submissions.submission_record import (
 )
 from gym_gui.services.submissions.submitted_trainings import Trainings
 from gym_gui.services.submissions.training_files import FOLLOWED, FileGrowth, ReceivedFiles
-from gym_gui.services.trainer import training_elsewhere
-from gym_gui.services.trainer.training_elsewhere import RemoteTraining, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer import remote_training
+from gym_gui.services.trainer.remote_training import RemoteTraining, keep_elsewhere, read_elsewhere
 from gym_gui.services.trainer.training_folder import ELSEWHERE
 from mosaic_worker.plain_files import make_folder, open_file
 from mosaic_worker.training import CONTROL, EVENTS
 
 _STATES: Final = {
-    WAITING: training_elsewhere.WAITING,
-    FAILED: training_elsewhere.FAILED,
-    STOPPED: training_elsewhere.STOPPED,
+    WAITING: remote_training.WAITING,
+    FAILED: remote_training.FAILED,
+    STOPPED: remote_training.STOPPED,
 }
 
 _log = logging.getLogger(__name__)
@@ -116,9 +116,7 @@ class TrainingMirror:
 
     def _sent(self, part: int) -> str:
         """Return the state of a sent training: waiting until its first steps, then running."""
-        return (
-            training_elsewhere.RUNNING if self._submission.states[part].done else training_elsewhere.WAITING
-        )
+        return remote_training.RUNNING if self._submission.states[part].done else remote_training.WAITING
 
     def _standing(self, part: int, folder: Path) -> RemoteTraining:
         if part not in self._where:

@@ -18,8 +18,8 @@ from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.reaper import guard
 from gym_gui.processes.tree import TAG, tagged
 from gym_gui.services.trainer import runner
+from gym_gui.services.trainer.remote_training import read_elsewhere
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.services.trainer.training_elsewhere import read_elsewhere
 from gym_gui.services.trainer.training_folder import LOCK, POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import RunLimits
 from gym_gui.workers.environment_variables import worker_environment

@@ -11,7 +11,7 @@ from typing import Any, cast
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.queue_place import CANCELLED, HELD, QueueEntry, place_of, was_cancelled
+from gym_gui.services.trainer.queue_entry import CANCELLED, HELD, QueueEntry, place_of, was_cancelled
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.request import REQUEST_FORMAT
 from gym_gui.services.trainer.training_folder import EVENTS, REQUEST, RunFolder

@@ -10,11 +10,11 @@ from typing import Final
 
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.services.trainer import training_elsewhere
+from gym_gui.services.trainer import remote_training
 from gym_gui.services.trainer.file_follower import Follower
+from gym_gui.services.trainer.remote_training import ANNOUNCED, RemoteTraining, announced, read_elsewhere
 from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.run_store import Run, RunStore
-from gym_gui.services.trainer.training_elsewhere import ANNOUNCED, RemoteTraining, announced, read_elsewhere
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome, read_outcome
 from gym_gui.services.trainer.training_records import RunState, TrainingRecord
@@ -99,7 +99,7 @@ class RemoteRuns:
             self._end(run, folder)
             return
         if where.has_ended:
-            state = "failed" if where.state == training_elsewhere.FAILED else "stopped"
+            state = "failed" if where.state == remote_training.FAILED else "stopped"
             self._finish(run, TrainingOutcome(state, where.reason))
             return
         if where.submission not in followed:
@@ -109,7 +109,7 @@ class RemoteRuns:
     def _set_state(self, run: Run, where: RemoteTraining, followed: bool) -> None:
         record = run.record
         state: RunState = record.state
-        if where.state == training_elsewhere.WAITING:
+        if where.state == remote_training.WAITING:
             state = "queued" if state != "stopping" else state
         elif state == "queued":
             state = "running"

@@ -16,7 +16,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
-from gym_gui.services.trainer.queue_place import CANCELLED, was_cancelled
+from gym_gui.services.trainer.queue_entry import CANCELLED, was_cancelled
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.remote_runs import RemoteRuns
 from gym_gui.services.trainer.run_store import Run, RunStore

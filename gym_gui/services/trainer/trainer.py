@@ -24,12 +24,12 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
-from gym_gui.services.trainer.queue_place import CANCELLED, HELD, QueueEntry, keep_place
+from gym_gui.services.trainer.queue_entry import CANCELLED, HELD, QueueEntry, keep_place
 from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.remote_runs import tell_elsewhere
+from gym_gui.services.trainer.remote_training import forget
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.supervision import Supervision
-from gym_gui.services.trainer.training_elsewhere import forget
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.training_registry import RunPlan

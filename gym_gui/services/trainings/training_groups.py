@@ -16,9 +16,9 @@ from typing import Any, Final
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX, group_name
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.queue_place import was_cancelled
+from gym_gui.services.trainer.queue_entry import was_cancelled
+from gym_gui.services.trainer.remote_training import read_elsewhere
 from gym_gui.services.trainer.request import SavedRequest
-from gym_gui.services.trainer.training_elsewhere import read_elsewhere
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import read_outcome
 from gym_gui.services.trainer.training_process import TrainingProcess

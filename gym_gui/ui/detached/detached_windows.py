@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
 from gym_gui.ui.commands import Command, CommandRegistry
 from gym_gui.ui.detached.detached_window import DetachedWindow
 from gym_gui.ui.detached.dock_slot import KEYS, DockSlot
-from gym_gui.ui.detached.window_places import SavedPosition, SavedPositions, Screen, fitted
+from gym_gui.ui.detached.window_positions import SavedPosition, SavedPositions, Screen, fitted
 from gym_gui.ui.timers import single_shot_timer
 
 FIRST: Final = QSize(720, 560)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gym_gui.core.errors import FilePosition, MosaicError, UsageError
 from gym_gui.core.record_fields import count, items, mapping, text
-from gym_gui.core.toml_places import place_in_toml
+from gym_gui.core.toml_positions import place_in_toml
 from gym_gui.envs.families import own_servers
 from gym_gui.services.module_query import Conversation
 from gym_gui.ui.editor.completion import offers_in_experiment, offers_in_manifest

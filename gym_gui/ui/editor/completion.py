@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from gym_gui.core.declared_keys import Key, key_called, keys_at, name_of, words_of
 from gym_gui.core.experiment import experiment_data, tournament
+from gym_gui.ui.editor.cursor_context import CursorContext, spot_in
 from gym_gui.ui.editor.file_request import Offer, Offers
-from gym_gui.ui.editor.typed_place import CursorContext, spot_in
 from gym_gui.workers.manifest_keys import SECTIONS, WORKER_TOML
 
 _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")

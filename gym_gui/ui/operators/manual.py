@@ -25,7 +25,7 @@ from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer, leading_kind
 from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.operators.transcript_dock import MIND
-from gym_gui.ui.operators.transcript_place import TranscriptPlace
+from gym_gui.ui.operators.transcript_panel import TranscriptPlace
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
 from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.message_panels import Action, replace_message

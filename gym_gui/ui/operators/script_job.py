@@ -20,7 +20,7 @@ from gym_gui.core.trusted.subjects import RequiredSubject
 from gym_gui.core.trusted.trust import require
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_experiment
-from gym_gui.services.experiments.experiment_places import place_of_operator
+from gym_gui.services.experiments.experiment_positions import place_of_operator
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.registry import WorkerTypeRegistry
 

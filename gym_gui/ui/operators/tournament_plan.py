@@ -12,7 +12,7 @@ from gym_gui.core.errors import FilePosition, MosaicError
 from gym_gui.core.experiment.tournament_pool import assignments_of
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament
-from gym_gui.services.experiments.experiment_places import place_of_policy
+from gym_gui.services.experiments.experiment_positions import place_of_policy
 from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptPlan,

@@ -10,9 +10,9 @@ from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.controllers.setup.check_message import listed
 from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
+from gym_gui.ui.agent_snapshots.live_agent_snapshot import LiveAgentSnapshot
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.minds.live_mind import LiveAgentSnapshot
 from gym_gui.ui.renderers.joint_agents import joint_groups_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 

@@ -29,7 +29,7 @@ from gym_gui.ui.operators.examples import random_operator, trained_against_rando
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_file import OPENED
-from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
+from gym_gui.ui.operators.transcript_panel import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
 from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.policies.tournament_draft import TournamentRequest

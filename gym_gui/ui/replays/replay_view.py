@@ -15,9 +15,9 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.turn_list import TurnList
-from gym_gui.ui.replays.replay_aside import ReplaySidePanel
 from gym_gui.ui.replays.replay_pickers import NO_OPERATOR, ReplayPickers
 from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
+from gym_gui.ui.replays.replay_side_panel import ReplaySidePanel
 from gym_gui.ui.replays.replay_stage import ReplayStage
 from gym_gui.ui.replays.transport import Transport
 from gym_gui.ui.widgets import InlineMessage, take_focus

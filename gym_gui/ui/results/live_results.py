@@ -12,7 +12,7 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui.results.comparison_view import ComparisonView
-from gym_gui.ui.results.run_reading import RunAnalysisJob
+from gym_gui.ui.results.run_analysis_job import RunAnalysisJob
 from gym_gui.ui.theme import Theme
 
 

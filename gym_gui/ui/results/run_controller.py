@@ -23,7 +23,7 @@ from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
-from gym_gui.ui.results.run_reading import RunAnalysisJob
+from gym_gui.ui.results.run_analysis_job import RunAnalysisJob
 from gym_gui.ui.widgets import PickerButton, PickerItem, PrimaryButton, QuietButton
 
 RECENT: Final = 300

@@ -20,7 +20,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.shards import MOST_SHARDS, Shard
 from gym_gui.services.runs.recorder import read_header
 from gym_gui.services.shards.run_merge import merge_shards
-from gym_gui.services.shards.shard_parts import UnmergeableError
+from gym_gui.services.shards.shard_set import UnmergeableError
 from tests.controllers.runs.test_interim_looks import PLAYERS, ids
 
 SEATINGS = dict.fromkeys(("good", "fair", "fair_too"), 1)

@@ -21,7 +21,7 @@ from gym_gui.services.run_lock import lock_run
 from gym_gui.services.runs.recorder import COMPLETED, STOPPED, Recorder, read_header
 from gym_gui.services.runs.run_packing import compress_run
 from gym_gui.services.shards.run_merge import MergedRun, merge_shards
-from gym_gui.services.shards.shard_parts import UnmergeableError
+from gym_gui.services.shards.shard_set import UnmergeableError
 
 EPISODES = 6
 EXPERIMENT: dict[str, Any] = {

@@ -14,10 +14,10 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.submissions import submission_record
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
 from gym_gui.services.submissions.host_state import name_other_places
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import ShardProgress
 from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_errors import (

@@ -12,10 +12,10 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.submissions.all_runs import AllRuns
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import following
 from gym_gui.services.submissions.host_state import note_answer, save_log_tail
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.overview import SubmissionWatch
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,

@@ -33,7 +33,7 @@ from gym_gui.services.submissions.training_files import (
     grown_of,
 )
 from gym_gui.services.submissions.training_mirror import TrainingMirror
-from gym_gui.services.trainer.training_elsewhere import read_elsewhere
+from gym_gui.services.trainer.remote_training import read_elsewhere
 from mosaic_worker.training import ask
 from tests.support.waiting import eventually
 

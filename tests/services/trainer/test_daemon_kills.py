@@ -23,7 +23,7 @@ from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.daemon_address import DaemonLock, find, log_file
-from gym_gui.services.trainer.queue_place import keep_place, place_of
+from gym_gui.services.trainer.queue_entry import keep_place, place_of
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
 from gym_gui.services.trainer.trainer_client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.training_folder import EPISODES, EVENTS, RunFolder

@@ -13,7 +13,7 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.queue_place import QueueEntry, keep_place
+from gym_gui.services.trainer.queue_entry import QueueEntry, keep_place
 from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.trainer_messages import limits_of
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RunFolder

@@ -12,7 +12,7 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.services.store import Store
 from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.detached.detached_window import DetachedWindow
-from gym_gui.ui.detached.window_places import SavedPosition, Screen, fitted
+from gym_gui.ui.detached.window_positions import SavedPosition, Screen, fitted
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.pages.operators import OperatorsTab

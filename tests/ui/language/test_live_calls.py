@@ -16,6 +16,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.prompt_files import PromptFiles, default_prompts
 from gym_gui.ui import theme
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.prompt_editor import PromptEditor
@@ -25,7 +26,6 @@ from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import AgentSnapshotView
 from gym_gui.ui.operators.card_strips import FactsStrip
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock

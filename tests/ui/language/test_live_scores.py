@@ -13,10 +13,10 @@ from PyQt6.QtWidgets import QTextEdit
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import AgentSnapshotView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from tests.support.named import named

@@ -18,13 +18,13 @@ from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.experiment.assignment import OnInvalid
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import AgentSnapshotView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.replays.replay_view import ReplayView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.ui.minds.mind import AgentSnapshot, snapshot_sections
+from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot, snapshot_sections
 from gym_gui.ui.renderers import Overlay, slot_players
 from gym_gui.ui.renderers.joint_agents import joint_groups_of, recorded_together
 from gym_gui.ui.theme import Theme

@@ -17,7 +17,7 @@ from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.shards.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.archive import pack
-from gym_gui.services.submissions.lease_book import BudgetLeases
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.ray import ray_node
 from gym_gui.services.submissions.ray.ray_backend import seen_of
 from gym_gui.services.submissions.ray.ray_keeper import Keeper

@@ -11,9 +11,9 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from gym_gui.analysis.transcripts.beliefs import Beliefs
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.core.live import AgentView
+from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot
+from gym_gui.ui.agent_snapshots.agent_snapshot_view import AgentSnapshotView
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.minds.mind import AgentSnapshot
-from gym_gui.ui.minds.mind_view import AgentSnapshotView
 from gym_gui.ui.renderers.joint_agents import recorded_together
 from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 

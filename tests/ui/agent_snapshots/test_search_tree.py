@@ -6,10 +6,10 @@ from PyQt6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis.transcripts.turn import Turn, turn_of
-from gym_gui.ui.minds.mind import AgentSnapshot
-from gym_gui.ui.minds.mind_view import AgentSnapshotView
-from gym_gui.ui.minds.search_model import MOVE, THEN, TRIED, WORTH
-from gym_gui.ui.minds.search_tree import SearchTree
+from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot
+from gym_gui.ui.agent_snapshots.agent_snapshot_view import AgentSnapshotView
+from gym_gui.ui.agent_snapshots.search_model import MOVE, THEN, TRIED, WORTH
+from gym_gui.ui.agent_snapshots.search_tree import SearchTree
 from tests.support.named import named
 
 

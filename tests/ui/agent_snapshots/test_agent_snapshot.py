@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import AgentSnapshotView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.replays.replay_view import ReplayView
 from tests.support.named import named

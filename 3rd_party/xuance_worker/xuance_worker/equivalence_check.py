@@ -37,7 +37,7 @@ class LibraryPolicy(Protocol):
     def choose(self, seen: Mapping[str, Any], masks: NDArray[np.bool_] | None) -> dict[str, Any]: ...
 
 
-def check_alike(theirs: LibraryPolicy, ours: JointPolicy[Policy], plan: Plan) -> None:
+def check_equivalence(theirs: LibraryPolicy, ours: JointPolicy[Policy], plan: Plan) -> None:
     """Check that the library's policy and the converted policy act equally.
 
     Raises:

@@ -17,7 +17,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.transcript_view import TranscriptPanel
-from gym_gui.ui.replays.replay_mind import ReplayedAgentView
+from gym_gui.ui.replays.replay_agent_snapshot import ReplayedAgentView
 from gym_gui.ui.replays.replay_player import ReplayPlayer
 from gym_gui.ui.replays.step_table import StepTable
 from gym_gui.ui.widgets import Card, InlineMessage, SegmentedControl

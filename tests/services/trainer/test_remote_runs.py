@@ -13,8 +13,7 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.trainer_client import TrainerClient
-from gym_gui.services.trainer.training_elsewhere import (
+from gym_gui.services.trainer.remote_training import (
     FAILED,
     RUNNING,
     WAITING,
@@ -23,6 +22,7 @@ from gym_gui.services.trainer.training_elsewhere import (
     keep_elsewhere,
     read_elsewhere,
 )
+from gym_gui.services.trainer.trainer_client import TrainerClient
 from gym_gui.services.trainer.training_folder import RunFolder
 from gym_gui.services.trainer.training_process import TrainingProcess
 from gym_gui.services.trainings.training_groups import read_member

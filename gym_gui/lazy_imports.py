@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 
 
-def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
     """Return a ``__getattr__`` for a package that imports its modules lazily (PEP 562).
 
     Args:

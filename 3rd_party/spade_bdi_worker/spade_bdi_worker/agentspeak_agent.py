@@ -19,10 +19,10 @@ import agentspeak.runtime
 from agentspeak import AslError, GoalType, Literal, Trigger
 from agentspeak.runtime import Environment, Intention, TermQuery
 
-from spade_bdi_worker.chance import ProgramRandom
-from spade_bdi_worker.forks import Join
 from spade_bdi_worker.literals import ASKS, GroundLiteral, ReceivedMessage, as_text, literal, sourced
+from spade_bdi_worker.parallel_branches import Join
 from spade_bdi_worker.program import collected_warnings
+from spade_bdi_worker.program_random import ProgramRandom
 
 LONGEST_SAID = 1000
 """Largest number of characters that an agent may send to its team with one action."""

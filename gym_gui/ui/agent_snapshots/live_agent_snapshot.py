@@ -16,9 +16,9 @@ from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import AgentView
+from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot
+from gym_gui.ui.agent_snapshots.agent_snapshot_view import AgentSnapshotView
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.minds.mind import AgentSnapshot
-from gym_gui.ui.minds.mind_view import AgentSnapshotView
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.joint_agents import joint_groups_of
 from gym_gui.ui.timers import single_shot_timer

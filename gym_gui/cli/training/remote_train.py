@@ -36,8 +36,8 @@ from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.submission_record import COLLECTED, STOPPED, Submission
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult
-from gym_gui.services.trainer.training_elsewhere import RemoteTraining as Place
-from gym_gui.services.trainer.training_elsewhere import announce, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer.remote_training import RemoteTraining as Place
+from gym_gui.services.trainer.remote_training import announce, keep_elsewhere, read_elsewhere
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainings.training_groups import GroupMember, read_member
 

@@ -13,9 +13,9 @@ from PyQt6.QtWidgets import QSizePolicy, QSplitter, QTextEdit, QWidget
 from gym_gui.analysis.transcripts.plan_values import PlanValues
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
+from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot, snapshot_sections
+from gym_gui.ui.agent_snapshots.search_tree import SearchTree
 from gym_gui.ui.language.turn_view import Section, write_sections
-from gym_gui.ui.minds.mind import AgentSnapshot, snapshot_sections
-from gym_gui.ui.minds.search_tree import SearchTree
 from gym_gui.ui.plots.line_plots import LinePlot
 from gym_gui.ui.plots.series import Series
 from gym_gui.ui.renderers.agent_words import seat_words

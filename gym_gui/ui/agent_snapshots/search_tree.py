@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui import theme
-from gym_gui.ui.minds.search_model import (
+from gym_gui.ui.agent_snapshots.search_model import (
     MOVE,
     MOVE_ROLE,
     THEN,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mosaic_llm_worker.mates import in_words
 from mosaic_llm_worker.preview import preview
+from mosaic_llm_worker.teammates import in_words
 
 
 @pytest.mark.parametrize(

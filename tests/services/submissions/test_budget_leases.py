@@ -20,7 +20,7 @@ from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import NOTHING, Amount
 from gym_gui.services.runs.budget_ledger import BudgetLedger
 from gym_gui.services.shards.lease_files import CLAIM, LEASE, LeaseFiles
-from gym_gui.services.submissions.lease_book import NAME, BudgetLeases
+from gym_gui.services.submissions.budget_leases import NAME, BudgetLeases
 
 NEED = Amount(100, 0.5)
 """What an episode needs, at most."""

@@ -11,9 +11,9 @@ from PyQt6.QtWidgets import QPushButton
 from gym_gui.analysis.transcripts.plan_values import planned_of
 from gym_gui.analysis.transcripts.turn import turn_of
 from gym_gui.core.live import AgentView, LiveView
+from gym_gui.ui.agent_snapshots import AgentSnapshot, AgentSnapshotView
+from gym_gui.ui.agent_snapshots.agent_snapshot_view import PlanPlot
 from gym_gui.ui.language.turn_view import sections
-from gym_gui.ui.minds import AgentSnapshot, AgentSnapshotView
-from gym_gui.ui.minds.mind_view import PlanPlot
 from gym_gui.ui.plots.line_plots import LinePlot
 from tests.support.named import named
 
