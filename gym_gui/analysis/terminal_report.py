@@ -198,7 +198,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
     )
 
 
-def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
+def print_verdicts(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
     """Print the beginning of a tournament's report: verdicts, sentences below them, missing games."""
     for verdict in found.opening_verdicts:
         console.print(_verdict(verdict))
@@ -216,7 +216,7 @@ def render_standings(standings: Standings, console: Console, missing: Sequence[s
         console: Console to print to; it sets colors and width.
         missing: Notes on what is missing.
     """
-    print_said(standings, console, missing)
+    print_verdicts(standings, console, missing)
     title = f"{standings.task}: {standings.schedule}, "
     title += f"{whole(standings.games)} games on {whole(standings.seeds)} seeds"
     console.print(Text(clean(title), style="bold"))
@@ -265,7 +265,7 @@ def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str]
         console: Console to print to; it sets colors and width.
         missing: Notes on what is missing.
     """
-    print_said(found, console, missing)
+    print_verdicts(found, console, missing)
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
     _mates(found, console)
     if found.algorithms:

@@ -28,8 +28,8 @@ from gym_gui.cli.arguments import (
     ShardOf,
     Shards,
     Trust,
-    check_alone,
-    is_elsewhere,
+    check_no_conflict,
+    uses_executor,
 )
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_library import policies_app, runs_app, trust_app
@@ -121,12 +121,12 @@ def run_command(
     mosaic replay RUN.
     """
     trust.allow_all(trusted)
-    if is_elsewhere(executor, profile, shards, resume, detach):
+    if uses_executor(executor, profile, shards, resume, detach):
         from gym_gui.cli.running.executor_commands import ExecutorOptions
         from gym_gui.cli.running.submit import submit_experiment
 
-        check_alone(shard=shard, replay=replay, processes=processes)
-        check_alone(time_budget=time_budget)
+        check_no_conflict(shard=shard, replay=replay, processes=processes)
+        check_no_conflict(time_budget=time_budget)
         budgets = {"money_budget_usd": money_budget, "token_budget": token_budget}
         where = ExecutorOptions(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(
@@ -197,11 +197,11 @@ def tournament(
     seat. If all agents are on one side, each policy plays with itself and with each other one (cross-play).
     """
     trust.allow_all(trusted)
-    if is_elsewhere(executor, profile, shards, resume, detach):
+    if uses_executor(executor, profile, shards, resume, detach):
         from gym_gui.cli.running.executor_commands import ExecutorOptions
         from gym_gui.cli.running.submit import submit_tournament
 
-        check_alone(shard=shard, processes=processes)
+        check_no_conflict(shard=shard, processes=processes)
         where = ExecutorOptions(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
     from gym_gui.host.prestart import CommandHosts
@@ -269,9 +269,9 @@ def doctor(as_json: Json = False) -> None:
 @app.command("session-host", hidden=True)
 def session_host() -> None:
     """Run sessions for a window on another machine."""
-    from gym_gui.host.keeper import keep_host
+    from gym_gui.host.keeper import run_host
 
-    raise typer.Exit(keep_host())
+    raise typer.Exit(run_host())
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -96,13 +96,13 @@ class HostProgram:
             raise
         return program
 
-    def take_memory(self) -> int | None:
+    def picture_memory_descriptor(self) -> int | None:
         """Return the file descriptor of the picture memory, or ``None``; the caller must close it."""
         memory, self._memory = self._memory, None
         return memory
 
     def _close_memory(self) -> None:
-        if (memory := self.take_memory()) is not None:
+        if (memory := self.picture_memory_descriptor()) is not None:
             os.close(memory)
 
     async def reach(self, socket: Path) -> None:

@@ -51,7 +51,7 @@ def write_line(line: bytes) -> None:
         os.write(1, line + b"\n")
 
 
-def keep_host() -> int:
+def run_host() -> int:
     """Run one session host until its client leaves, and return the exit status of the command."""
     guard()
     for said in (1, 2):

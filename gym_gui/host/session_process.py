@@ -155,7 +155,7 @@ class HostProcess:
         await self.ask("Greet", greeting(), timeout_s=START_TIMEOUT_S)
         # The socket is not needed any more, since the connection stays without it.
         self._remove_folder()
-        return program.take_memory()
+        return program.picture_memory_descriptor()
 
     async def _start_program(self, environment: Collection[str], pictures: bool) -> HostProgram:
         if self._take_program is not None:

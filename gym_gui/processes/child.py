@@ -288,7 +288,7 @@ STARTS = 3
 """Largest number of starts of a process that is killed while it starts."""
 
 
-async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
+async def start_with_retry(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
     """Start a process, and start it again if it is killed during the start.
 
     Args:

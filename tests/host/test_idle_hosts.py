@@ -20,7 +20,7 @@ from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.trust import Origin, allow_all
 from gym_gui.host.host_client import HostSession
 from gym_gui.host.prestart import CommandHosts
-from gym_gui.processes.child import start_again
+from gym_gui.processes.child import start_with_retry
 from tests.support.engine import arena
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
@@ -113,7 +113,7 @@ def test_one_that_was_killed_while_it_waited_is_not_used(hosts: CommandHosts) ->
         os.kill(first, signal.SIGKILL)
         await in_time(lambda: not alive(first), "its end")
         # The session may notice while it starts; a run starts it again then.
-        second, _ = await start_again(lambda: played(hosts, resolved("two"), 0), [].append)
+        second, _ = await start_with_retry(lambda: played(hosts, resolved("two"), 0), [].append)
         return [first, second]
 
     first, second = hosts.run(both())

@@ -106,7 +106,7 @@ class ChessWorker(AsyncWorker):
                 "input": tokens["input"] + reply.input_tokens,
                 "output": tokens["output"] + reply.output_tokens,
             }
-            move = dialogue.hear(reply)
+            move = dialogue.receive(reply)
             if move is not None:
                 extras = {"tokens": tokens, "call_ref": place.ref, "dialogue": dialogue.tally.record()}
                 return Actions([position.actions[move]], extras=[extras])

@@ -45,7 +45,7 @@ def _judge(settings: ChessSettings) -> Callable[[Decision, Attempt], Outcome]:
             position, decision.text, tools=settings.tools, max_turns=turns, hide_legal=settings.hide_legal
         )
         for reply in replies:
-            move = dialogue.hear(reply)
+            move = dialogue.receive(reply)
             if move is not None:
                 return position.actions[move], "", reply.text
             if len(dialogue.tally.illegal) >= settings.max_illegal:

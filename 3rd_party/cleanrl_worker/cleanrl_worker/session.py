@@ -167,7 +167,7 @@ class Session(Training):
         """
         return WORKER
 
-    def keep_last_good(self) -> None:
+    def save_after_failure(self) -> None:
         """After a failure, save the network of the last update unless it is not finite."""
         if self.learner is not None:
             with suppress(TrainingFailed):

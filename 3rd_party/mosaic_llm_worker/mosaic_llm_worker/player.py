@@ -14,7 +14,7 @@ from mosaic_llm_worker.calls import Announce, Caller, CostSoFar, DryRun, NoUsabl
 from mosaic_llm_worker.chat_servers.servers import CallId, Completion, Message, ReplyRequest
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
-from mosaic_llm_worker.memory import Memory, Refused, Turn
+from mosaic_llm_worker.memory import Memory, RefusedAnswer, Turn
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.prompt import Prompter
 from mosaic_llm_worker.server_settings import call_seed
@@ -206,7 +206,7 @@ class Player:
         reading, chosen = judged.reading, replies[judged.at]
         if reading.problem:
             reply = chosen.reply.text[:_KEPT_REPLY]
-            memory.refused = Refused(decision.step, reply)
+            memory.refused = RefusedAnswer(decision.step, reply)
             return Invalid(reading.problem, reply, "illegal" if reading.illegal else "unreadable")
         place, votes = chosen.place, judged.votes
         memory.answered(decision.step, judged.name, self.reader.notes(chosen.reply.text))
@@ -231,7 +231,7 @@ class Player:
             to_come=self._to_come(messages, memory, decision.step) if self.settings.dry_run else 0,
         )
         reply = await self.caller.call(place, messages, ask)
-        memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
+        memory.add_tokens(decision.step, reply.input_tokens, reply.output_tokens)
         return reply
 
     def _to_come(self, messages: list[Message], memory: Memory, step: int) -> int:
@@ -270,7 +270,9 @@ class Player:
 
     # --- what the model is shown ----------------------------------------------------------------
 
-    def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
+    def messages(
+        self, decision: Decision, memory: Memory, refused: RefusedAnswer | None = None
+    ) -> list[Message]:
         """Return the complete prompt of a decision."""
         last = memory.last(decision.step)
         shown, opening = self._demonstrated

@@ -38,7 +38,7 @@ from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from ray_worker import cluster
 from ray_worker.checkpoint_files import SavedCheckpoint, SavedModule, read_checkpoint_folder
-from ray_worker.connectors import as_arrays, as_rllib_has_them, normalize_step
+from ray_worker.connectors import as_arrays, encode_arrays, normalize_step
 from ray_worker.convert import MODULES, Converted, NotConvertible, convert
 from ray_worker.environments import (
     check_actions,
@@ -317,7 +317,7 @@ def _filter(saved: SavedCheckpoint, sees: Any, agent: str | None) -> Callable[[A
     # Set after construction, because RLlib 2.60 would otherwise use its clipping before it is set.
     setattr(found, _INPUT, shown if agent is None else spaces.Dict({agent: shown}))
     # RLlib's reader of a state would run pickles in arrays, so it gets a state without pickles.
-    found.set_state(as_rllib_has_them(as_arrays({agent: saved.filters[agent]})))
+    found.set_state(encode_arrays(as_arrays({agent: saved.filters[agent]})))
 
     def normalized(seen: Any) -> Any:
         return found._filters[agent](seen, update=False)

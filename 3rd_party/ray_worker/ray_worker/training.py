@@ -18,7 +18,7 @@ from typing import Any
 from mosaic_worker.failures import one_line
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import device_of
-from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_memory import check_buffer_memory
 from mosaic_worker.learning.training_state import State, TrainingStart, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from ray_worker import cluster
@@ -172,9 +172,9 @@ def _check_room(config: RayConfig, plan: Plan) -> None:
     seen = sum(4 * math.prod(seat.input_space.shape) for seat in plan.seats)
     acts = sum(8 * math.prod(seat.acts.shape or (1,)) for seat in plan.seats)
     if isinstance(config, ReplayConfig):
-        check_room("buffer_size", config.buffer_size, seen + acts + 24)
+        check_buffer_memory("buffer_size", config.buffer_size, seen + acts + 24)
     else:
-        check_room("train_batch_size", config.train_batch_size, seen + acts + 24)
+        check_buffer_memory("train_batch_size", config.train_batch_size, seen + acts + 24)
 
 
 def _given() -> bool:

@@ -483,18 +483,18 @@ class AgentSpeakAgent(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     # -- messages --
 
-    def receive(self, heard: ReceivedMessage) -> None:
+    def receive(self, message: ReceivedMessage) -> None:
         """Process a message from a team-mate: an answer, a question, a belief or a goal."""
-        if heard.re and self._answered(heard):
+        if message.re and self._answered(message):
             return
-        if heard.force in ASKS:
-            self._safely(partial(self._answer, heard), heard.content)
+        if message.force in ASKS:
+            self._safely(partial(self._answer, message), message.content)
             return
-        if not agentspeak.is_literal(heard.content):
+        if not agentspeak.is_literal(message.content):
             return  # an answer for which no plan waits any longer
-        goal_type = GoalType.achievement if heard.force.endswith("achieve") else GoalType.belief
-        trigger = Trigger.removal if heard.force.startswith("un") else Trigger.addition
-        self._begin(trigger, goal_type, heard.content)
+        goal_type = GoalType.achievement if message.force.endswith("achieve") else GoalType.belief
+        trigger = Trigger.removal if message.force.startswith("un") else Trigger.addition
+        self._begin(trigger, goal_type, message.content)
 
     def new_question_number(self) -> str:
         """Return the number for a new question."""

@@ -19,7 +19,7 @@ _ORPHAN = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_sess
 _SLEEPER = "import time; time.sleep(600)"
 
 
-def do(plan: Plan) -> None:
+def cause_fault(plan: Plan) -> None:
     """Carry out ``plan.fault``.
 
     Raises:
@@ -29,13 +29,13 @@ def do(plan: Plan) -> None:
     _DEEDS[plan.fault](plan)
 
 
-def stand_still() -> None:
+def block_forever() -> None:
     """Block this thread forever; other threads continue."""
     while True:
         time.sleep(3600)
 
 
-def end_hard(word: str) -> None:
+def exit_at_once(word: str) -> None:
     """End the process at once for ``exit`` or ``kill``; do nothing for any other word."""
     if word == "exit":
         os._exit(3)
@@ -96,7 +96,7 @@ _DEEDS: Mapping[str, Callable[[Plan], None]] = {
     "signal": _signal,
     "raise": _raise,
     "refuse": _refuse,
-    "hang": lambda _: stand_still(),
+    "hang": lambda _: block_forever(),
     "freeze": lambda _: os.kill(os.getpid(), signal.SIGSTOP),
     "late": lambda plan: time.sleep(plan.seconds),
     "memory": _memory,

@@ -15,9 +15,9 @@ from gym_gui.core.drawing.colors import (
     KIND_COLORS,
     Tokens,
     contrast,
+    distinct_roles,
     leading_kind,
     mixed,
-    roles_apart,
 )
 
 Measure = Callable[[str, int], float]
@@ -197,7 +197,7 @@ def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
     Args:
         operators: All operators of a report, in recorded order.
     """
-    roles = roles_apart([leading_kind(operator.kinds) for operator in operators])
+    roles = distinct_roles([leading_kind(operator.kinds) for operator in operators])
     return {operator.key: role for operator, role in zip(operators, roles, strict=True)}
 
 

@@ -34,12 +34,12 @@ class PlannedLooks:
     largest: int
 
 
-def looks_are_planned(run: Run) -> bool:
+def has_planned_looks(run: Run) -> bool:
     """Return whether a run adds seeds until its comparisons are decided."""
     return (mapping(run.record.experiment.get("execution")) or {}).get("until") == "decided"
 
 
-def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
+def operators_in_same_looks(run: Run, operator_id: str) -> frozenset[str]:
     """Return the ids of the operators in the same interim looks as an operator, which is included.
 
     The set is empty before the run's first look.

@@ -10,7 +10,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from gym_gui.analysis.compute.collect import CompletedEpisode, OperatorData, SquadResult
-from gym_gui.analysis.compute.interim_analysis import Pair, compare_at_looks, looked_beside, looks_are_planned
+from gym_gui.analysis.compute.interim_analysis import (
+    Pair,
+    compare_at_looks,
+    has_planned_looks,
+    operators_in_same_looks,
+)
 from gym_gui.analysis.compute.tasks import Task, differences_in_words
 from gym_gui.analysis.findings.comparison import Comparison, Refusal
 from gym_gui.analysis.findings.pairs import Pairs, Sides
@@ -124,9 +129,9 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
 
 def _was_looked_at(a: Entry, b: Entry) -> bool:
     """Return whether one run compared two operators at interim looks while it added seeds."""
-    if a.run is not b.run or not looks_are_planned(a.run):
+    if a.run is not b.run or not has_planned_looks(a.run):
         return False
-    first, second = (looked_beside(a.run, each.operator.operator_id) for each in (a, b))
+    first, second = (operators_in_same_looks(a.run, each.operator.operator_id) for each in (a, b))
     return first == second
 
 
@@ -138,7 +143,7 @@ def _at_looks(pairs: Sequence[tuple[Entry, Entry]]) -> dict[Pair, Comparison]:
     found: dict[Pair, Comparison] = {}
     families: dict[tuple[str, frozenset[str]], list[tuple[Entry, Entry]]] = defaultdict(list)
     for a, b in pairs:
-        families[a.run.run_id, looked_beside(a.run, a.operator.operator_id)].append((a, b))
+        families[a.run.run_id, operators_in_same_looks(a.run, a.operator.operator_id)].append((a, b))
     for family in families.values():
         run = family[0][0].run
         ids = {_pair(a.key, b.key): _pair(a.operator.operator_id, b.operator.operator_id) for a, b in family}
@@ -245,7 +250,7 @@ def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> 
     finished = in_order or all(e.run.has_ended for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
     pairs = _paired(first, second, score, finished)
-    chosen = any(looks_are_planned(each.run) for each in (a, b)) and not _was_looked_at(a, b)
+    chosen = any(has_planned_looks(each.run) for each in (a, b)) and not _was_looked_at(a, b)
     again, gone = (a.begun_again, b.begun_again), a.lost_lines + b.lost_lines
     return sides, replace(pairs, begun_again=again, chosen=chosen, gone=gone)
 

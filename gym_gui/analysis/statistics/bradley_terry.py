@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gym_gui.analysis.statistics.win_graph import (
-    are_apart,
     do_draws_hide,
     groups_behind_draws,
     groups_of,
+    have_several_groups,
     largest,
 )
 
@@ -195,7 +195,7 @@ class _Weightings:
         """Sum up the results for each weighting; ``weights`` is float (b, units)."""
         win, draw, loss = (each.T @ weights.T for each in (games.wins, games.draws, games.losses))
         won, drawn, lost = (each > 0 for each in (win, draw, loss))
-        apart = are_apart(games.policies, games.met, won | drawn, lost | drawn)
+        apart = have_several_groups(games.policies, games.met, won | drawn, lost | drawn)
         apart |= do_draws_hide(games.policies, games.met, won, drawn, lost)
         return cls(games, win + draw + loss, (win - loss) / 2, draw.sum(axis=0), apart)
 

@@ -11,7 +11,7 @@ import orjson
 from gym_gui.analysis.transcripts import bdi_thoughts
 from gym_gui.analysis.transcripts.action_scores import Score, scores_of
 from gym_gui.analysis.transcripts.bdi_thoughts import BdiChanges, thought_of
-from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES, tells_more
+from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES, is_own_turn
 from gym_gui.analysis.transcripts.plan_values import PlanValues, planned_of
 from gym_gui.analysis.transcripts.search_values import ActionSearchResult, considered_of
 from gym_gui.analysis.words import wording
@@ -151,7 +151,7 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
 
     Values that are missing or have a wrong type are left empty, because third-party workers may write rows.
     """
-    if tells_more(call):
+    if is_own_turn(call):
         return _decided(call)
     tokens = mapping(call.get("tokens")) or {}
     return Turn(

@@ -80,9 +80,9 @@ def _events(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
 
 
 def _datasets(run: Run, folder: Path, left_out: list[str]) -> Mapping[str, int]:
-    from gym_gui.controllers.child_jobs.minari_export import write_datasets_apart
+    from gym_gui.controllers.child_jobs.minari_export import write_datasets_in_child
 
-    written, sentences = asyncio.run(write_datasets_apart(run, folder))
+    written, sentences = asyncio.run(write_datasets_in_child(run, folder))
     left_out += sentences
     return written
 

@@ -28,7 +28,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
 
 
-def tell_power(
+def print_power(
     pilot: Path | None,
     *,
     difference: float | None,

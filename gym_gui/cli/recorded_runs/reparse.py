@@ -12,7 +12,7 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.recorded_runs.verify import versions_line
-from gym_gui.controllers.child_jobs.reparsing import reparse_apart
+from gym_gui.controllers.child_jobs.reparsing import reparse_in_child
 from gym_gui.controllers.reexecution.divergence import counted
 from gym_gui.controllers.reexecution.reparsing import OperatorReread, ReparseResult, Reparsing, RereadDecision
 from gym_gui.core.paths import find_run
@@ -41,7 +41,7 @@ def reparse_run(run: Path, *, as_json: bool) -> int:
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
-        result = asyncio.run(reparse_apart(opened, show))
+        result = asyncio.run(reparse_in_child(opened, show))
     if as_json:
         write_json(_record(opened.path, result))
     else:

@@ -18,7 +18,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.services.experiment_file import describe
 
 
-def say_plan(
+def print_plan(
     experiment: Experiment,
     resolved_operators: Sequence[ResolvedOperator],
     processes: int,
@@ -65,7 +65,7 @@ def say_plan(
         sys.stdout.write(f"\nProcesses: {processes}. Nothing was played.\n")
 
 
-def say_notes(notes: Sequence[str]) -> None:
+def print_load_notes(notes: Sequence[str]) -> None:
     """Print on stderr the notes from the check in which workers load their slots."""
     for note in notes:
         sys.stderr.write(f"Note: {clean(note)}.\n")

@@ -81,14 +81,14 @@ def play(
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
-        from gym_gui.cli.running.dry_run import say_notes, say_plan
+        from gym_gui.cli.running.dry_run import print_load_notes, print_plan
         from gym_gui.cli.running.dry_run_checks import check_dry_run
 
         left = {operator.operator_id for operator in planned.planned.operators}
         playing = [operator for operator in players.operators if operator.operator_id in left]
         found = hosts.run(check_dry_run(Experiment(playing, players.execution), workers, models=models))
-        say_notes(found.notes)
-        say_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
+        print_load_notes(found.notes)
+        print_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
         return DONE
     # The experiment stays unchanged: only the source of the replies differs, also after --resume.
     header = {} if replay is None else {REPLAY: str(replay.absolute())}
@@ -182,7 +182,7 @@ class CheckedRun:
                 logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
                 self._print_notes()
                 result = self.hosts.run(until_signal(run))
-        return say_ended(result, self.as_json, run, self.again, shard)
+        return print_run_result(result, self.as_json, run, self.again, shard)
 
     def _print_notes(self) -> None:
         log = logging.getLogger(__name__)
@@ -267,7 +267,7 @@ async def until_signal(run: ExperimentRun) -> RunResult:
             signal.signal(number, handler)
 
 
-def say_ended(
+def print_run_result(
     result: RunResult,
     as_json: bool,
     run: ExperimentRun,

@@ -26,7 +26,7 @@ from gym_gui.cli.running.executor_commands import (
 )
 from gym_gui.cli.running.play_run import conclude
 from gym_gui.cli.running.run import asked_experiment, with_budgets
-from gym_gui.cli.running.submission_plan import say_where
+from gym_gui.cli.running.submission_plan import print_hosts
 from gym_gui.cli.running.submission_progress import shown_by
 from gym_gui.cli.running.tournament import checked_tournament_run, plan_part, with_concurrency
 from gym_gui.controllers.engine.resolved_operator import needs_of
@@ -51,7 +51,7 @@ from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
 from gym_gui.services.shards.run_merge import merge_shards
-from gym_gui.services.shards.shard_budgets import spent_in_all
+from gym_gui.services.shards.shard_budgets import ledger_sums_of
 from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
@@ -213,7 +213,7 @@ def _submit(
     if decided is not None:
         submission.seatings, submission.due = request.seatings, Batches(decided, request.seatings, of).first()
     if where.dry_run:
-        return say_where(
+        return print_hosts(
             submission, lambda bundle: write_bundle(bundle, request.what, request.needs), as_json=as_json
         )
     write_bundle(folder / "bundle", request.what, request.needs)
@@ -321,7 +321,7 @@ def _merge(submission: Submission) -> None:
         leases, how = BudgetLeases.open(submission.folder), dict[str, Any]()
         if leases is not None:
             parts = [file.parent for file in submission.shards.glob("*/run.json")]
-            how["lost"] = leases.uncollected_spending(spent_in_all(parts))
+            how["lost"] = leases.uncollected_spending(ledger_sums_of(parts))
             how["short"] = budget_message(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
         merged = merge_shards([submission.shards], place, times=_times(submission), **how).folder

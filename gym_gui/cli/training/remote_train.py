@@ -20,10 +20,10 @@ from gym_gui.cli.running.executor_commands import (
     print_missing,
     reopened,
 )
-from gym_gui.cli.running.submission_plan import say_where
+from gym_gui.cli.running.submission_plan import print_hosts
 from gym_gui.cli.running.submission_progress import shown_trainings, title_of
 from gym_gui.cli.training.in_foreground import print_result, shown
-from gym_gui.cli.training.train_group import done_row, standing, tell_group
+from gym_gui.cli.training.train_group import done_row, print_group, standing
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.paths import runs_dir
@@ -37,7 +37,7 @@ from gym_gui.services.submissions.submission_record import COLLECTED, STOPPED, S
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.remote_training import RemoteTraining as Place
-from gym_gui.services.trainer.remote_training import announce, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer.remote_training import announce, read_remote_training, write_remote_training
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainings.training_groups import GroupMember, read_member
 
@@ -84,7 +84,7 @@ def submit_trainings(
     )
     needs = needs_of(resolve(first.env_id), {})
     if where.dry_run:
-        return say_where(
+        return print_hosts(
             submission, lambda bundle: write_training_bundle(bundle, trainings, needs), as_json=as_json
         )
     write_training_bundle(submission.bundle, trainings, needs)
@@ -121,7 +121,7 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
     Raises:
         UsageError: The training was begun on this machine or elsewhere, and is not finished.
     """
-    place = read_elsewhere(request.out)
+    place = read_remote_training(request.out)
     if place is not None and (place.followed or not request.overwrite):
         raise UsageError(
             f"seed {request.seed} is trained elsewhere already ({place.place})",
@@ -149,7 +149,7 @@ def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> N
             folder.clear()
             request.out.mkdir(parents=True, exist_ok=True)
             folder.write(REQUEST, request.row())
-            keep_elsewhere(request.out, Place(submission.folder, submission.executor))
+            write_remote_training(request.out, Place(submission.folder, submission.executor))
     except OSError as error:
         raise UsageError(f"{error.filename or 'the run folder'} cannot be used: {error.strerror}") from error
     _announce(submission)
@@ -207,7 +207,7 @@ def _conclude(submission: Submission, as_json: bool) -> int:
         about = there[0].request
         rows = [done_row(member, definition) for member in there]
         name = group_name(about.group, about.env_id)
-        tell_group(name, submission.out, submission.of, rows, as_json=as_json)
+        print_group(name, submission.out, submission.of, rows, as_json=as_json)
     else:
         one = there[0]
         result = TrainResult(one.folder, one.state, one.step, one.score, 0.0)

@@ -59,7 +59,7 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
         _tell_unless_json(as_json, f"seed {request.seed}: {in_words(result)}")
     first = requests[0]
     name = group_name(first.group, first.env_id)
-    tell_group(name, first.out.parent, len(requests), rows, as_json=as_json)
+    print_group(name, first.out.parent, len(requests), rows, as_json=as_json)
     if stopped:
         _tell_unless_json(as_json, "stopped; run the same command again to resume")
         return INTERRUPTED
@@ -105,7 +105,9 @@ def _tell_unless_json(as_json: bool, text: str) -> None:
         print_message(text)
 
 
-def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+def print_group(
+    name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool
+) -> None:
     """Print the results of a group of trainings.
 
     Args:

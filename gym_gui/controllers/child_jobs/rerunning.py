@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.records.compare import EpisodeRows
-from gym_gui.controllers.child_jobs.verification import verify_apart
+from gym_gui.controllers.child_jobs.verification import verify_in_child
 from gym_gui.controllers.reexecution.divergence import (
     EPISODE_KEYS,
     Cause,
@@ -134,7 +134,7 @@ async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorR
     }
     if not any(acted.values()):
         return results
-    verified = await verify_apart(run, only=acted)
+    verified = await verify_in_child(run, only=acted)
     earlier = {
         (d.operator_id, d.episode_index): d.step_index
         for d in verified.divergences

@@ -77,7 +77,7 @@ class ReplayStore:
     """
 
     def __init__(self, folder: Path | None = None, *, room: int = ROOM) -> None:
-        self.looks: list[StoredState] = []
+        self.states: list[StoredState] = []
         self._folder, self._room = folder, room
         self._file = self._new_file()
         self._end = 0
@@ -86,11 +86,11 @@ class ReplayStore:
         self._last: PackedPicture | None = None
 
     def __len__(self) -> int:
-        return len(self.looks)
+        return len(self.states)
 
     def add(self, look: StoredState, picture: PackedPicture | None) -> None:
         """Append the next position with its picture."""
-        self.looks.append(look)
+        self.states.append(look)
         if picture is None or look.position % self._stride:
             return
         if self._places and picture == self._last:

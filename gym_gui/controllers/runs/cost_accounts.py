@@ -187,7 +187,7 @@ class CostAccounts:
                     payer.need = (payer.need or NOTHING).most(amount)
         return self.needs != before
 
-    def pay_together(self, one: str, other: str) -> bool:
+    def share_account(self, one: str, other: str) -> bool:
         """Return whether two operators spend from the same account."""
         own = {account for payer in self.of(one).values() for account in payer.accounts}
         return any(account in own for payer in self.of(other).values() for account in payer.accounts)

@@ -321,7 +321,7 @@ class EpisodeBudget:
 
     def _pay_together(self, run: OperatorExecution, other: OperatorExecution) -> bool:
         """Return whether another operator spends from the same account."""
-        return other is not run and self._cost_accounts.pay_together(run.operator_id, other.operator_id)
+        return other is not run and self._cost_accounts.share_account(run.operator_id, other.operator_id)
 
     def _waits_for_first(self, run: OperatorExecution) -> bool:
         """Return whether an operator's costs are unknown and its first episode waits or is in flight."""

@@ -15,7 +15,7 @@ from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.sequential_test import InterimResult
 
 
-def look_at_record(
+def evaluate_record(
     folder: Path, ids: Sequence[str], seeds: Sequence[int], taken: int, families: dict[str, SequentialFamily]
 ) -> dict[str, Any]:
     """Test the comparisons of a task's operators on their recorded episodes.

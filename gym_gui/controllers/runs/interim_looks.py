@@ -130,8 +130,8 @@ class InterimLooks:
 
 def _look(task: _Task, folder: Path) -> dict[str, Any]:
     # Statistics take a third of a second to import: a run that does not look need not wait for them.
-    from gym_gui.controllers.runs.interim_evaluation import look_at_record
+    from gym_gui.controllers.runs.interim_evaluation import evaluate_record
 
-    return look_at_record(
+    return evaluate_record(
         folder, [run.operator_id for run in task.runs], task.seeds, task.taken, task.families
     )

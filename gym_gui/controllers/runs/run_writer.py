@@ -15,7 +15,7 @@ from gym_gui.controllers.runs.run_participants import RunParticipants
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import TOURNAMENT
-from gym_gui.services.runs.recorder import Recorder, RecordingError, require_room
+from gym_gui.services.runs.recorder import Recorder, RecordingError, check_writable
 
 _log = logging.getLogger(__name__)
 
@@ -60,14 +60,14 @@ class RunWriter:
         """Return the number of an operator's recorded episodes that failed."""
         return self._recorder.failed.get(operator_id, 0) if self._recorder else 0
 
-    def require_room(self) -> None:
+    def check_writable(self) -> None:
         """Check that the run folder can be written.
 
         Raises:
             UsageError: Nothing can be written below ``out``.
         """
         if self._recorder is None:
-            require_room(self._out)
+            check_writable(self._out)
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
         """Store an operator's players, the names of its actions, and the versions of packages in use."""

@@ -251,7 +251,7 @@ class OperatorScriptExecutionManager:
         """
         # A run that cannot be resumed now stays stopped.
         status = STOPPED
-        self._ledger.require_room()
+        self._ledger.check_writable()
         try:
             await self._get_ready()
             status = FAILED
@@ -294,7 +294,7 @@ class OperatorScriptExecutionManager:
         jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
         # If there are fewer operators than processes, an operator gets several sessions. Start these now as
         # well, unless one session can have all episodes in flight: it may finish before another has started.
-        useful = [run for run in todo if len(run.pending) > self._starts.room_of(run)]
+        useful = [run for run in todo if len(run.pending) > self._starts.episodes_in_flight(run)]
         jobs += [check(useful[i % len(useful)], True) for i in range(extra)] if useful else []
         results = await asyncio.gather(*jobs, return_exceptions=True)
         stopped = asyncio.CancelledError if self.stopping else ()

@@ -19,7 +19,7 @@ from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.reusable_sessions import ReusableSession, ReusableSessions, SessionRoute
 from gym_gui.controllers.runs.session_shares import SessionShare, ShareOwner
 from gym_gui.core.config import Experiment
-from gym_gui.processes.child import start_again
+from gym_gui.processes.child import start_with_retry
 
 _log = logging.getLogger(__name__)
 
@@ -59,13 +59,13 @@ class SessionStarts:
             UsageError: The experiment has an error that the user can fix.
             MosaicError: The session could not be started although the experiment has no error.
         """
-        return await start_again(lambda: self._start_once(run), _log.warning)
+        return await start_with_retry(lambda: self._start_once(run), _log.warning)
 
     async def _start_once(self, run: OperatorExecution) -> SessionShare:
         seat = SessionShare(self._owner, run)
         resolved = self._isolated(run.resolved)
         settings = SessionSettings(
-            self.room_of(run),
+            self.episodes_in_flight(run),
             self._experiment.max_steps(resolved.config),
             self._experiment.execution.record.observations,
         )
@@ -102,7 +102,7 @@ class SessionStarts:
             return False
         return await self._kept.give(seat.kept)
 
-    def room_of(self, run: OperatorExecution) -> int:
+    def episodes_in_flight(self, run: OperatorExecution) -> int:
         """Return how many episodes a session of an operator has in flight at most."""
         return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
 

@@ -25,7 +25,7 @@ from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.subjects import subject_of
 from gym_gui.core.trusted.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
-from gym_gui.processes.child_output import keep_stdout
+from gym_gui.processes.child_output import reserve_stdout
 from mosaic_worker.failures import described
 from mosaic_worker.launch import end_process
 
@@ -152,7 +152,7 @@ def _read_message(source: BinaryIO) -> dict[str, Any] | None:
 def main() -> None:
     """Answer requests until stdin ends; the environments' own output goes to stderr."""
     enforce()
-    out = os.fdopen(keep_stdout(), "wb")
+    out = os.fdopen(reserve_stdout(), "wb")
     # If there is a display, SDL would open a window for environments that only render arrays.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")

@@ -14,7 +14,7 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete
 from gym_gui.core.paradigms import ParadigmAdapter
-from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.family import Family, Teams, one_team_per_agent, ranked, team_returns
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ServedFamily(Family):
             table = cast("Mapping[str, Sequence[str]]", named)
             return {str(team): tuple(map(str, agents)) for team, agents in table.items()}
         if spec.api == "aec" and len(adapter.possible_agents) > 1 and not metadata.get("is_parallelizable"):
-            return each_alone(adapter)
+            return one_team_per_agent(adapter)
         return super().teams(spec, adapter)
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:

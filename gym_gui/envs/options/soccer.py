@@ -47,7 +47,7 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     def is_fetched(seen: GridView, began: GridView) -> bool:
         return _holds(seen) or at_teammate(seen)
 
-    def is_news(seen: GridView, began: GridView) -> bool:
+    def has_ball_event(seen: GridView, began: GridView) -> bool:
         """Return whether the agent holds the ball, or a ball is newly in view, free or held by a player."""
         new = (at_stake(seen) and not at_stake(began)) or (at_teammate(seen) and not at_teammate(began))
         return _holds(seen) or bool(new)
@@ -74,9 +74,22 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
             goal(own=False),
             "carry the ball into the other side's goal",
         ),
-        Option("defend", (), STAY, _is_free, is_news, goal(own=True), "go before the own goal and guard it"),
         Option(
-            "search", (), SEARCH, _is_free, is_news, meaning="go where the ball may be until it is in view"
+            "defend",
+            (),
+            STAY,
+            _is_free,
+            has_ball_event,
+            goal(own=True),
+            "go before the own goal and guard it",
+        ),
+        Option(
+            "search",
+            (),
+            SEARCH,
+            _is_free,
+            has_ball_event,
+            meaning="go where the ball may be until it is in view",
         ),
     ]
     if mates:

@@ -268,7 +268,7 @@ class Recorder:
         self.header[KEY] = run_digest(self.header)
 
 
-def require_room(out: Path) -> None:
+def check_writable(out: Path) -> None:
     """Check that a run could be written below ``out``, without leaving any file there.
 
     Raises:

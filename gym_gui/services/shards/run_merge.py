@@ -25,7 +25,7 @@ from gym_gui.core.records import RENAMED, SEAT_NAMES, TOURNAMENT
 from gym_gui.core.validation import integer
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED, Recorder, RecordingError
 from gym_gui.services.runs.run_packing import compress_ended
-from gym_gui.services.shards.shard_budgets import merge_ledgers, spent_in
+from gym_gui.services.shards.shard_budgets import ledger_sums, merge_ledgers
 from gym_gui.services.shards.shard_copy import EpisodeOwners, ShardCopy, owners_of
 from gym_gui.services.shards.shard_set import (
     OnPart,
@@ -314,7 +314,7 @@ def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}
     row |= {key: said[key] for key in ("machine", "commit") if said.get(key) not in (None, common[key])}
-    if spent := spent_in(part.folder):
+    if spent := ledger_sums(part.folder):
         row["spent"] = plain_amounts(spent)
     others = {n: v for n, v in part.versions.items() if v != common["versions"].get(n)}
     return {**row, **({"versions": others} if others else {})}

@@ -13,7 +13,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.runs.recorder import read_header
 from gym_gui.services.shards.shard_set import read_parts
-from gym_gui.services.submissions.collect_trainings import take_training
+from gym_gui.services.submissions.collect_trainings import move_training
 from gym_gui.services.submissions.submission_errors import (
     HostFailedError,
     HostUnreachableError,
@@ -66,7 +66,7 @@ def move_part(source: Path, submission: Submission, number: int) -> None:
     """
     if submission.trainings is not None:
         submission.training_folder(number)
-        take_training(source, submission.trainings.part(number))
+        move_training(source, submission.trainings.part(number))
     else:
         move_run_folders(source, submission.shards, Shard(number, submission.of))
 

@@ -19,7 +19,7 @@ _LAST: Final = (REQUEST, RUNNER, EXIT)
 """Files that mark the end of the training, so they are copied last."""
 
 
-def take_training(source: Path, training: Training) -> None:
+def move_training(source: Path, training: Training) -> None:
     """Complete a local run folder. Its training counts as running elsewhere until all files are copied.
 
     Results from elsewhere are treated as data. They are accepted only if the training has ended and is the

@@ -43,7 +43,7 @@ def from_home(how: Command) -> list[str]:
     lines = list(how.setup)
     if how.keys:
         file = shlex.quote(how.keys if how.keys.startswith("/") else f"./{how.keys}")
-        lines.append(f"if {own_alone(file)}; then {_READ_KEYS.format(file=file)}; fi")
+        lines.append(f"if {is_private(file)}; then {_READ_KEYS.format(file=file)}; fi")
     if not lines:
         return []
     return ["here=$(pwd -P)", "cd", "{", *lines, "} </dev/null >/dev/null", 'cd "$here" || exit 1']
@@ -65,7 +65,7 @@ Names that decide which code a program loads are not keys and are skipped.
 """
 
 
-def own_alone(file: str) -> str:
+def is_private(file: str) -> str:
     """Return a shell test of whether a file exists and only its owner can read it."""
     return f'[ -f {file} ] && [ "$(ls -lLd {file} | cut -c 5-10)" = "------" ]'
 
@@ -237,7 +237,7 @@ for each in $hand; do echo "$host" >"work/$each/host"; done
 
 
 def status_script(place: str, tries: Mapping[int, int]) -> str:
-    """Return a script that prints the status of shards, for :func:`.shard_status.looks_of`.
+    """Return a script that prints the status of shards, for :func:`.shard_status.statuses_of`.
 
     Waiting shards cost no process on the host, and the files of running shards are read once.
 

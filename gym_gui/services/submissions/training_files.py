@@ -39,7 +39,7 @@ class ReceivedFiles:
 
     start: str = ""
     sizes: tuple[int, ...] = (0,) * len(FOLLOWED)
-    wishes: bytes = b""
+    requests: bytes = b""
 
 
 @dataclass
@@ -72,9 +72,9 @@ def grown_in(part: Path, known: ReceivedFiles, most: int = MOST) -> FileGrowth |
     run = runs[-1]
     grown = FileGrowth(run.parent.name)
     sizes = known.sizes if grown.start == known.start else ReceivedFiles.sizes
-    if known.wishes:
+    if known.requests:
         with (run / CONTROL).open("ab", buffering=0) as control:
-            control.write(known.wishes)
+            control.write(known.requests)
     for name, size in zip(FOLLOWED, sizes, strict=True):
         try:
             with (run / name).open("rb", buffering=0) as file:
@@ -115,7 +115,7 @@ def exchange_script(place: str, known: Mapping[int, ReceivedFiles]) -> str:
         "}",
     ]
     for number, each in sorted(known.items()):
-        wishes = shlex.quote(each.wishes.decode("utf-8", "replace"))
+        wishes = shlex.quote(each.requests.decode("utf-8", "replace"))
         sizes = " ".join(map(str, each.sizes))
         lines.append(f"part {number} {shlex.quote(each.start)} {wishes} {sizes}")
     return "\n".join([*lines, f'echo "{_MARK} end"']) + "\n"

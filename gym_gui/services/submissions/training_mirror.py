@@ -29,7 +29,11 @@ from gym_gui.services.submissions.submission_record import (
 from gym_gui.services.submissions.submitted_trainings import Trainings
 from gym_gui.services.submissions.training_files import FOLLOWED, FileGrowth, ReceivedFiles
 from gym_gui.services.trainer import remote_training
-from gym_gui.services.trainer.remote_training import RemoteTraining, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer.remote_training import (
+    RemoteTraining,
+    read_remote_training,
+    write_remote_training,
+)
 from gym_gui.services.trainer.training_folder import ELSEWHERE
 from mosaic_worker.plain_files import make_folder, open_file
 from mosaic_worker.training import CONTROL, EVENTS
@@ -83,7 +87,7 @@ class TrainingMirror:
         stopped = {
             part: tries[part]
             for part, each in known.items()
-            if b'"stop"' in each.wishes and not self._submission.state(part).asked
+            if b'"stop"' in each.requests and not self._submission.state(part).asked
         }
         if stopped:
             for part in stopped:
@@ -121,7 +125,7 @@ class TrainingMirror:
     def _standing(self, part: int, folder: Path) -> RemoteTraining:
         if part not in self._where:
             with suppress(RunFormatError):
-                found = read_elsewhere(folder)
+                found = read_remote_training(folder)
                 if found is not None and found.submission == self._submission.folder:
                     return found
             return RemoteTraining(self._submission.folder, self._submission.executor)
@@ -133,7 +137,7 @@ class TrainingMirror:
             self._submission.out.mkdir(parents=True, exist_ok=True)
             if folder != self._submission.out:  # a single training uses ``out`` itself as its folder
                 make_folder(folder, inside=self._submission.out)
-            keep_elsewhere(folder, where)
+            write_remote_training(folder, where)
         except OSError as error:
             raise _trouble(error, folder) from error
         self._where[part] = where
@@ -165,7 +169,7 @@ class TrainingMirror:
                 for name in FOLLOWED:
                     (folder / name).unlink(missing_ok=True)
                 state.done = state.safe = 0
-            heard = where.heard + len(known[part].wishes)
+            heard = where.heard + len(known[part].requests)
             if (more.start, heard) != (where.start, where.heard):
                 self._keep(part, replace(where, start=more.start, heard=heard))
             for name, data in more.more.items():

@@ -18,7 +18,7 @@ from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.reaper import guard
 from gym_gui.processes.tree import TAG, tagged
 from gym_gui.services.trainer import runner
-from gym_gui.services.trainer.remote_training import read_elsewhere
+from gym_gui.services.trainer.remote_training import read_remote_training
 from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.services.trainer.training_folder import LOCK, POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import RunLimits
@@ -87,7 +87,7 @@ def prepare(folder: RunFolder, request: TrainRequest) -> None:
         UsageError: The folder has an unexpected policy or no policy to resume, or its training is on
             another machine.
     """
-    where = None if request.overwrite else read_elsewhere(folder.path)
+    where = None if request.overwrite else read_remote_training(folder.path)
     if where is not None:
         raise UsageError(
             f"the training in {folder.path} is on another machine ({where.place})",

@@ -185,7 +185,7 @@ class RunQueue:
             have = f"GPUs {', '.join(m.gpus)}" if m.gpus else "no GPU"
             raise UsageError(f"{limits.gpus} GPUs are requested, but this machine has {have}")
 
-    def check_room(self) -> None:
+    def check_length(self) -> None:
         """Check that one more run may wait.
 
         Raises:

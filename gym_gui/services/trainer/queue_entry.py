@@ -37,7 +37,7 @@ class QueueEntry:
     cancelled_at: float = 0.0
 
 
-def keep_place(folder: RunFolder, place: QueueEntry) -> None:
+def write_entry(folder: RunFolder, place: QueueEntry) -> None:
     """Write the queue entry of a run to its folder. It is on disk when this returns.
 
     Raises:

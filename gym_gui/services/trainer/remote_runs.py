@@ -12,7 +12,12 @@ import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.trainer import remote_training
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.remote_training import ANNOUNCED, RemoteTraining, announced, read_elsewhere
+from gym_gui.services.trainer.remote_training import (
+    ANNOUNCED,
+    RemoteTraining,
+    announced,
+    read_remote_training,
+)
 from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
@@ -70,7 +75,7 @@ class RemoteRuns:
                     _log.warning("run %s: %s", run.record.run_id, error)
 
     def _add_announced(self, run_id: str, folder: Path) -> None:
-        where, run = read_elsewhere(folder), self._run_store.find(run_id)
+        where, run = read_remote_training(folder), self._run_store.find(run_id)
         if run is None:
             asked = SavedRequest.read(folder)
             record = TrainingRecord(
@@ -92,7 +97,7 @@ class RemoteRuns:
 
     def _update_run(self, run: Run, followed: dict[Path, bool]) -> None:
         folder = run.record.folder
-        where = read_elsewhere(folder)
+        where = read_remote_training(folder)
         if run.events is None:
             run.events = Follower(folder / EVENTS)
         if where is None:
@@ -131,7 +136,7 @@ class RemoteRuns:
         self._finish(run, outcome)
 
 
-def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
+def pass_request(record: TrainingRecord, wish: str) -> None:
     """Pass a request to a training on another machine, through the training's coordinator.
 
     Args:
@@ -142,7 +147,7 @@ def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
         UsageError: The training has ended, no coordinator follows it, or ``wish`` is invalid.
         MosaicError: The request cannot be written.
     """
-    where = read_elsewhere(record.folder)
+    where = read_remote_training(record.folder)
     if where is None:
         raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Check its new state")
     if not where.followed:

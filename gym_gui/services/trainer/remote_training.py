@@ -72,7 +72,7 @@ class RemoteTraining:
             return False
 
 
-def read_elsewhere(folder: Path) -> RemoteTraining | None:
+def read_remote_training(folder: Path) -> RemoteTraining | None:
     """Return where the training of a run folder is played; ``None`` if it is local.
 
     Raises:
@@ -96,7 +96,7 @@ def read_elsewhere(folder: Path) -> RemoteTraining | None:
     )
 
 
-def keep_elsewhere(folder: Path, where: RemoteTraining) -> None:
+def write_remote_training(folder: Path, where: RemoteTraining) -> None:
     """Write where a training is played into its run folder.
 
     Raises:

@@ -155,7 +155,7 @@ class RunStore:
                 _log.warning("the registry cannot be written: %s", error)
             self._is_unsaved = True
 
-    def keep_progress(self) -> None:
+    def save_progress(self) -> None:
         """Save the runs whose last save is more than :data:`KEEP_EVERY_S` seconds ago."""
         now = time.monotonic()
         for run in self:

@@ -69,7 +69,7 @@ class Supervision:
 
     # -- runs of an earlier daemon -----------------------------------------------------------
 
-    async def take_up(self, run: Run) -> None:
+    async def resume(self, run: Run) -> None:
         """Resume the supervision of a run from an earlier daemon."""
         record = run.record
         if record.has_ended or record.place:
@@ -144,7 +144,7 @@ class Supervision:
             self._measure()
         if len(self._queue):
             self._start_waiting()
-        self._run_store.keep_progress()
+        self._run_store.save_progress()
 
     def _start_waiting(self) -> None:
         free_mb, now = available_mb(), time.time()

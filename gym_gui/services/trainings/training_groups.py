@@ -17,7 +17,7 @@ from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX, group_name
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.queue_entry import was_cancelled
-from gym_gui.services.trainer.remote_training import read_elsewhere
+from gym_gui.services.trainer.remote_training import read_remote_training
 from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import read_outcome
@@ -245,7 +245,7 @@ def read_member(folder: Path) -> GroupMember | None:
 
 def _member_in(folder: Path, request: SavedRequest) -> GroupMember:
     run = RunFolder(folder)
-    if (where := read_elsewhere(folder)) is not None:
+    if (where := read_remote_training(folder)) is not None:
         return GroupMember(folder, request, where.state, where.reason or f"it is on {where.place}")
     runner = run.read(RUNNER)
     if runner is None:

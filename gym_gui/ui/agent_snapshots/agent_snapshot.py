@@ -42,27 +42,27 @@ class AgentSnapshot:
     joint_group: JointGroup | None = None
 
 
-def snapshot_sections(mind: AgentSnapshot) -> Iterator[Section]:
+def snapshot_sections(snapshot: AgentSnapshot) -> Iterator[Section]:
     """Yield the sections about an agent: goal, observation, thoughts, beliefs, then numbers.
 
     Thoughts of a program or a search come before the observation, because they are short; a model's prompt
     comes after it.
     """
-    seats = {} if mind.view is None else {each.agent: each for each in mind.view.agents}
-    yield from _goal(mind, seats)
-    if mind.joint_group is not None and (
-        mates := mind.joint_group.sentence(mind.agent, tuple(seats.values()))
+    seats = {} if snapshot.view is None else {each.agent: each for each in snapshot.view.agents}
+    yield from _goal(snapshot, seats)
+    if snapshot.joint_group is not None and (
+        mates := snapshot.joint_group.sentence(snapshot.agent, tuple(seats.values()))
     ):
         yield "Decides together with", mates, "text"
-    parts = [_observation(mind), _decision(mind, seats.get(mind.agent))]
-    if mind.turn is not None and mind.turn.is_decision:
+    parts = [_observation(snapshot), _decision(snapshot, seats.get(snapshot.agent))]
+    if snapshot.turn is not None and snapshot.turn.is_decision:
         parts.reverse()
     for part in parts:
         yield from part
-    if mind.believes:
-        yield "Believes", mind.believes, "text"
-    if mind.observed is not None:
-        yield from _numbers(mind.observed)
+    if snapshot.believes:
+        yield "Believes", snapshot.believes, "text"
+    if snapshot.observed is not None:
+        yield from _numbers(snapshot.observed)
 
 
 def _observation(mind: AgentSnapshot) -> Iterator[Section]:

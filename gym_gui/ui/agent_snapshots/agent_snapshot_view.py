@@ -120,20 +120,20 @@ class AgentSnapshotView(QWidget):
             self._choice.setCurrentIndex(place)
             self.agent_chosen.emit(agent)
 
-    def show_snapshot(self, mind: AgentSnapshot | None, picture: NDArray[np.uint8] | None = None) -> None:
+    def show_snapshot(self, snapshot: AgentSnapshot | None, picture: NDArray[np.uint8] | None = None) -> None:
         """Show what an agent observes and thinks.
 
         Args:
             mind: State of the agent; ``None`` clears the view.
             picture: Picture that the agent observes, shape ``(height, width, 3)``, RGB; ``None`` for none.
         """
-        sections = [] if mind is None else list(snapshot_sections(mind))
-        observed = None if mind is None else mind.observed
+        sections = [] if snapshot is None else list(snapshot_sections(snapshot))
+        observed = None if snapshot is None else snapshot.observed
         if picture is not None:
             self.picture.show_frame(picture)
         self.picture.setVisible(picture is not None)
-        self.tree.show_turn(None if mind is None else mind.turn)
-        self._show_plan(None if mind is None or mind.turn is None else mind.turn.planned)
+        self.tree.show_turn(None if snapshot is None else snapshot.turn)
+        self._show_plan(None if snapshot is None or snapshot.turn is None else snapshot.turn.planned)
         shown = observed is not None and observed.caption and picture is not None
         self._caption.setText(
             f"{observed.caption} at step {observed.step}" if observed is not None and shown else ""

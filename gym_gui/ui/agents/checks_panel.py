@@ -50,7 +50,7 @@ class ChecksPanel(Card):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._model, self._link_of = model, link_of
         self._shown: tuple[ConfigurationMessage, ...] | None = None
-        self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.stop_looking)
+        self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.cancel_requests)
         self._cancel.setToolTip("Stop reading this environment")
         self.add_to_heading(self._cancel)
         self._lines = column_layout()
@@ -65,7 +65,7 @@ class ChecksPanel(Card):
         return [finding.text for finding in self._shown or ()]
 
     def _refresh(self, *_: object) -> None:
-        looking = self._model.looking
+        looking = self._model.is_reading
         self._cancel.setVisible(looking)
         if looking:
             findings: tuple[ConfigurationMessage, ...] = (

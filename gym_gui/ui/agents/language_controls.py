@@ -121,7 +121,7 @@ class HelpedControl(SettingControl):
           values: All values of the form.
         """
 
-    def on_heard(self, look: ServerTestResult) -> None:
+    def show_server_answer(self, look: ServerTestResult) -> None:
         """React to an answer of the server."""
 
 
@@ -222,7 +222,7 @@ class ModelControl(HelpedControl):
             if not self._is_asking:
                 self._show_result("muted", "")
 
-    def on_heard(self, look: ServerTestResult) -> None:
+    def show_server_answer(self, look: ServerTestResult) -> None:
         if look.models:
             self._offer(look.models)
 

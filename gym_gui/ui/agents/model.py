@@ -187,7 +187,7 @@ class ConfigurationModel(QObject):
     def config(self) -> OperatorConfig | None:
         """Valid configuration; ``None`` while it is being checked or if it has an error."""
         refused = self.verdict is not None and self.verdict.level is Level.ERROR
-        return None if self.report is None or refused or self.looking else self.report.config
+        return None if self.report is None or refused or self.is_reading else self.report.config
 
     @property
     def settled(self) -> bool:
@@ -208,7 +208,7 @@ class ConfigurationModel(QObject):
         return self.config
 
     @property
-    def looking(self) -> bool:
+    def is_reading(self) -> bool:
         """Whether the environment's description is being read."""
         return self._reading is not None
 
@@ -234,7 +234,7 @@ class ConfigurationModel(QObject):
         """Return a preview of the first frame of the episode with this seed.
 
         Raises:
-            UsageError: The environment cannot be drawn, or :meth:`stop_looking` was called.
+            UsageError: The environment cannot be drawn, or :meth:`cancel_requests` was called.
         """
         return await self._catalog.probe.preview(self.draft.request(), seed)
 
@@ -243,7 +243,7 @@ class ConfigurationModel(QObject):
         self._catalog.renew()
         self._read_environment()
 
-    def stop_looking(self) -> None:
+    def cancel_requests(self) -> None:
         """Cancel the requests for a description or a preview of the environment."""
         self._catalog.probe.cancel()
 
@@ -269,7 +269,7 @@ class ConfigurationModel(QObject):
         self._reading = None
         if self.draft.task and not self._closed:
             self._reading = self._context.spawn(self._describe(self.draft), "Reading the environment")
-        self.looking_changed.emit(self.looking)
+        self.looking_changed.emit(self.is_reading)
         self.sheet_changed.emit()
         self.report_changed.emit()
 

@@ -297,7 +297,7 @@ class SettingsForm(QWidget):
     def offer_models(self, look: ServerTestResult) -> None:
         """Pass a server's answer to all controls, so that the model control offers its models."""
         for helped in self._helped():
-            helped.on_heard(look)
+            helped.show_server_answer(look)
 
     def _helped(self) -> list[HelpedControl]:
         return [control for control in self._controls.values() if isinstance(control, HelpedControl)]

@@ -217,7 +217,7 @@ class DetachedWindows(QObject):
         several = len(QApplication.screens()) > 1
         for dock_slot, window in self._open.items():
             screen = window.screen()
-            dock_slot.say_place(screen.name() if several and screen is not None else "")
+            dock_slot.show_screen(screen.name() if several and screen is not None else "")
 
     def _run(self, dock_slot: DockSlot, keys: str) -> bool:
         """Run the command of a shortcut; a page's command runs only while the page is shown.

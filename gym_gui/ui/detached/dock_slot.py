@@ -163,7 +163,7 @@ class DockSlot(QWidget):
         window.set_content(self.content)
         self._emit_moved()
 
-    def say_place(self, place: str) -> None:
+    def show_screen(self, place: str) -> None:
         """Show the name of the screen on which the content's window is."""
         if self._elsewhere is not None:
             self._elsewhere.show_place(place)

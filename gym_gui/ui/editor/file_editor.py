@@ -118,7 +118,7 @@ class FileEditor(Dialog):
         )
         self._changed.setObjectName("file-changed")
         self._changed.add_action("Keep my text", self._on_keep_mine, name="file-keep-mine")
-        self._changed.add_action("Load from disk", self.take_from_disk, name="file-take-other")
+        self._changed.add_action("Load from disk", self.reload_from_disk, name="file-take-other")
         self._draft = DraftKeeper(self._context, self._draft_name, self._unsaved_text, self)
         self._draft.brought_back.connect(self.begin_with)
         self._draft.troubled.connect(self.state.setText)
@@ -287,12 +287,12 @@ class FileEditor(Dialog):
 
     def _on_changed_on_disk(self, text: str) -> None:
         if not self.dirty:
-            self.take_from_disk()
+            self.reload_from_disk()
             self.state.setText("Reloaded: another program changed the file")
         elif text != self._editor.text:
             self._changed.show()
 
-    def take_from_disk(self) -> None:
+    def reload_from_disk(self) -> None:
         """Replace the text by the file's content on disk, with Undo."""
         text = self._file.accept_disk_text()
         if text is None:

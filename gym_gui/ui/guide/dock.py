@@ -191,7 +191,7 @@ class GuideDock(QDockWidget):
         if self.isVisible() and not self.isFloating():
             self._context.layout.setValue(_WIDE, self.width())
 
-    def find_room(self, window: QWidget) -> None:
+    def dock_or_float(self, window: QWidget) -> None:
         """Dock the guide beside the pages, or float it at the window's right edge if space is short."""
         narrow = window.width() - self.wanted_width < PAGE_NEEDS
         if narrow != self.isFloating():

@@ -24,9 +24,9 @@ from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer, leading_kind
 from gym_gui.ui.operators.render_tabs import RenderTabs
+from gym_gui.ui.operators.transcript_area import TranscriptArea
 from gym_gui.ui.operators.transcript_dock import MIND
-from gym_gui.ui.operators.transcript_panel import TranscriptPlace
-from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
+from gym_gui.ui.widgets import EmptyHint, InlineMessage, focus_if_visible
 from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.message_panels import Action, replace_message
 
@@ -99,7 +99,7 @@ class ManualOperators(QWidget):
         if sizes is not None:
             self._splitter.restoreState(sizes)
         self.plots.hide()
-        self.transcript = TranscriptPlace(context, self._splitter)
+        self.transcript = TranscriptArea(context, self._splitter)
         self._column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._column.addWidget(self._splitter, 1)
         self._uneven: InlineMessage | None = None
@@ -360,7 +360,7 @@ class ManualOperators(QWidget):
         cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
         room = any(card.has_strip for card in cards)
         for card in cards:
-            card.leave_room(room)
+            card.reserve_strip_height(room)
 
     def forget(self, operator: LiveOperator) -> None:
         """Delete the card of an operator that undo can no longer restore."""
@@ -377,9 +377,9 @@ class ManualOperators(QWidget):
         if operator is not None:
             name = operator.player.config.display_name
             self._deck.remove(operator_id)
-            self.say_undoable(f"{name} was removed.")
+            self.show_undoable(f"{name} was removed.")
 
-    def say_undoable(self, what: str) -> None:
+    def show_undoable(self, what: str) -> None:
         """Show a message about the last action, with a button that undoes it.
 
         Args:
@@ -421,7 +421,7 @@ class ManualOperators(QWidget):
         window = self.window()
         focus = window.focusWidget() if window is not None else None
         if focus is None or focus is window or not focus.isVisible():
-            take_focus(self._cards[operator])
+            focus_if_visible(self._cards[operator])
 
     def release(self) -> None:
         """Release the transcript and disconnect the people's input, because the page closes."""

@@ -13,7 +13,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.numbers import count
-from gym_gui.ui.operators.comparison_file import keep_run
+from gym_gui.ui.operators.comparison_file import add_run_to_group
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_executor import ExecutorChoice, submit
 from gym_gui.ui.operators.script_file import BEGUN, ScriptFile
@@ -217,7 +217,7 @@ class ScriptPlay(QObject):
         if folder is None or self._file.path is None:
             return
         try:
-            await keep_run(folder, self._file.path)
+            await add_run_to_group(folder, self._file.path)
         except MosaicError as error:
             self._context.notify(error.sentence, "warning")
 

@@ -29,7 +29,7 @@ from gym_gui.ui.operators.examples import random_operator, trained_against_rando
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_file import OPENED
-from gym_gui.ui.operators.transcript_panel import KEYS as TRANSCRIPT_KEYS
+from gym_gui.ui.operators.transcript_area import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
 from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.policies.tournament_draft import TournamentRequest
@@ -82,7 +82,7 @@ class OperatorsTab(Page):
         self._set_mode("manual")
 
     def _connect(self) -> None:
-        self.script.empty.tournament_wanted.connect(self.hold_tournament)
+        self.script.empty.tournament_wanted.connect(self.set_up_tournament)
         self._mode.chosen.connect(self._set_mode)
         self.controls.add_requested.connect(self.add_operator)
         self.controls.step_player_requested.connect(self._on_step_player)
@@ -123,7 +123,7 @@ class OperatorsTab(Page):
         before, self._opened_before = self._opened_before, ""
         tournament = request.get("tournament")
         if tournament is not None:  # By default, with the operators of this page.
-            self.hold_tournament(tournament if isinstance(tournament, TournamentRequest) else None)
+            self.set_up_tournament(tournament if isinstance(tournament, TournamentRequest) else None)
             return
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
@@ -158,7 +158,7 @@ class OperatorsTab(Page):
         self.deck.restore(table)
         self.manual.transcript.restore_window()
 
-    def hold_tournament(self, request: TournamentRequest | None = None) -> None:
+    def set_up_tournament(self, request: TournamentRequest | None = None) -> None:
         """Open a dialog that sets up a tournament.
 
         Args:
@@ -199,7 +199,7 @@ class OperatorsTab(Page):
             self.manual.select(self.deck.operators[0])
         if before.operators and before.operators != self.deck.table.operators:
             names = listed([operator.display_name for operator in before.operators])
-            self.manual.say_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
+            self.manual.show_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
 
     def closing_costs(self) -> str:
         """Return a warning about paid language model calls that closing would lose; ``""`` if there are

@@ -191,7 +191,7 @@ class PlayPage(Page):
         else:
             self._list_environments()
             if self._env_info is not None:
-                self._stage_card.take_keys()
+                self._stage_card.focus_stage()
 
     def _table(self) -> OperatorTable | None:
         """Return policies, seed and time control for storage; ``None`` if no game is open."""
@@ -250,7 +250,7 @@ class PlayPage(Page):
         there, keys = self._there, self.side.keys.start_editing
         controller = self.controller
         back = self.scoring.take_back
-        restart, pause, record = controller.restart, controller.hold_or_go_on, controller.toggle_record
+        restart, pause, record = controller.restart, controller.toggle_pause, controller.toggle_record
         clock, sides = self.side.time.open, self._has_sides
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
@@ -303,7 +303,7 @@ class PlayPage(Page):
         self.input_binding.set_env_info(None)
         self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
-        self._stage_card.take_keys()  # With the focus on the picker, an arrow key would open the list again.
+        self._stage_card.focus_stage()  # on the picker, an arrow key would open the list again
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
     async def _open_job(self, task: str, config: OperatorConfig | None) -> None:
@@ -333,9 +333,9 @@ class PlayPage(Page):
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
         self.context.detached_windows.manage(self._stage_card.dock_slot, self.name)
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
-    async def first_look(self, at_most_s: float) -> None:
+    async def wait_for_first_frame(self, at_most_s: float) -> None:
         """Wait for the first view or error of the game, at most ``at_most_s`` seconds."""
         seen = asyncio.Event()
 
@@ -373,7 +373,7 @@ class PlayPage(Page):
         )
         self.caption.set_env_info(env_info)
         self._show_time()
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
     def _on_seats_shown(self) -> None:
         self._stage_card.stage.set_seats(self.seating.seats())
@@ -381,7 +381,7 @@ class PlayPage(Page):
     def _on_seated(self) -> None:
         self._stage_card.show_trouble("")
         self.input_binding.seat()
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
     def _on_environment_chosen(self, value: object) -> None:
         if isinstance(value, str):
@@ -407,7 +407,7 @@ class PlayPage(Page):
 
     def _on_time_chosen(self, control: TimeControl | None) -> None:
         self.game.set_time_control(control)
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
     def _show_time(self) -> None:
         """Show the time control only for games in which players move in turn and wait for each other."""
@@ -432,4 +432,4 @@ class PlayPage(Page):
 
     def _on_documentation_closed(self) -> None:
         self._stack.setCurrentWidget(self._stage_card)
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()

@@ -25,7 +25,7 @@ from gym_gui.ui.results.run_folders import RunFolders
 from gym_gui.ui.results.selected_runs import SelectedRuns
 from gym_gui.ui.results.submissions.submission_controller import SubmissionController
 from gym_gui.ui.results.undo_history import RunHistory
-from gym_gui.ui.widgets import IconButton, QuietButton, take_focus
+from gym_gui.ui.widgets import IconButton, QuietButton, focus_if_visible
 from gym_gui.ui.widgets.layouts import column_layout
 
 _DETAILS: Final = "results/details"
@@ -133,7 +133,7 @@ class ResultsPage(Page):
             self.submissions.read_again()
             self._update_bar()
             if (played := self.run_controller.played) is not None and played.players:
-                take_focus(played)  # Its keys control the replay.
+                focus_if_visible(played)  # Its keys control the replay.
 
     def left(self) -> None:
         """Emit unfinished edits, and stop reading runs and playing replays while the page is hidden."""

@@ -49,7 +49,7 @@ class OpeningPage(Protocol):
         """
         ...
 
-    async def first_look(self, at_most_s: float) -> None:
+    async def wait_for_first_frame(self, at_most_s: float) -> None:
         """Wait for the first frame or an error, at most ``at_most_s`` seconds."""
         ...
 
@@ -87,7 +87,7 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
     if started:
         # The session starts while the description is still being read.
         page.start_game(config or default_players.single_person(facts.env_id, clock), clock, "rgb_array")
-        await page.first_look(_HEAD_START_S)
+        await page.wait_for_first_frame(_HEAD_START_S)
     env_info = await page.catalog.env_info(request)
     checks = await page.catalog.checks()
     offers = await asyncio.to_thread(default_players.offers_of, env_info, checks)

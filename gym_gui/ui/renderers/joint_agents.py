@@ -64,7 +64,7 @@ def joint_groups_of(groups: Sequence[LinkGroup]) -> dict[AgentID, JointGroup]:
     return found
 
 
-def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, JointGroup]:
+def recorded_joint_groups(operator: Mapping[str, object]) -> dict[AgentID, JointGroup]:
     """Return the link of each slot, from an operator as a run's record stores it."""
     groups = operator.get("link_groups")
     entries = [each for each in groups if isinstance(each, Mapping)] if isinstance(groups, list) else []

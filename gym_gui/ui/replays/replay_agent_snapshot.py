@@ -14,7 +14,7 @@ from gym_gui.core.live import AgentView
 from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot
 from gym_gui.ui.agent_snapshots.agent_snapshot_view import AgentSnapshotView
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.renderers.joint_agents import recorded_together
+from gym_gui.ui.renderers.joint_agents import recorded_joint_groups
 from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 
 
@@ -78,7 +78,7 @@ class ReplayedAgentView(QWidget):
         picture = (
             seat_player.picture(self._position) if seat_player is not None and observed is not None else None
         )
-        together = recorded_together(player.recorded.config).get(seat.slot)
+        together = recorded_joint_groups(player.recorded.config).get(seat.slot)
         mind = AgentSnapshot(
             seat.agent, view, observed, self._trouble(there), turn, believes, seat.action, together
         )

@@ -20,7 +20,7 @@ from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
 from gym_gui.ui.replays.replay_side_panel import ReplaySidePanel
 from gym_gui.ui.replays.replay_stage import ReplayStage
 from gym_gui.ui.replays.transport import Transport
-from gym_gui.ui.widgets import InlineMessage, take_focus
+from gym_gui.ui.widgets import InlineMessage, focus_if_visible
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _TYPING = (QLineEdit, QTextEdit, TurnList)
@@ -242,7 +242,7 @@ class ReplayView(QFrame):
         self.transport.set_unit("Decision" if any(p.track.managed for p in self._players) else "Step")
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
         self.transport.go(0)
-        take_focus(self)
+        focus_if_visible(self)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Adapt the width of the side panel to the new width."""

@@ -109,7 +109,7 @@ class StepTableModel(RowsModel[_Row]):
         for player, number_of in zip(self._players, merged.rows, strict=True):
             if number_of is None:
                 continue
-            looks = player.reel.looks
+            looks = player.reel.states
             low, high = 0, len(looks)
             while low < high:  # find the first view after the row
                 middle = (low + high) // 2

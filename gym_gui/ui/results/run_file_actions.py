@@ -14,7 +14,7 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.services.submissions.submission_record import SENT, open_submission
-from gym_gui.services.trash import TrashError, put_back, throw_away
+from gym_gui.services.trash import TrashError, move_to_trash, put_back
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local, screen
 from gym_gui.ui.results.jobs import Job, JobResult, JobStrip, ProgressCallback
@@ -95,7 +95,7 @@ class RunFileActions:
             for run in runs:
                 if run.submission:
                     await asyncio.to_thread(_see_ended, run.path)
-                place = await asyncio.to_thread(throw_away, run.path)
+                place = await asyncio.to_thread(move_to_trash, run.path)
                 trashed.runs[run.path] = run, place
         finally:
             if trashed.runs:

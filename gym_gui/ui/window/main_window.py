@@ -332,14 +332,14 @@ class MainWindow(PathDropTarget, QMainWindow):
         shut = self._guide.isHidden()
         self._guide.open(page, heading)
         if shut:
-            self._guide.find_room(self)
+            self._guide.dock_or_float(self)
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Dock the guide beside the pages, or float it if the new width is too small."""
         super().resizeEvent(a0)
         if self._guide is not None and self._guide.isVisible() and not self._guide.isFloating():
-            self._guide.find_room(self)
+            self._guide.dock_or_float(self)
 
     def _on_guide(self) -> None:
         """Show the guide to the current page; hide the guide if it shows this page already."""

@@ -44,7 +44,7 @@ def test_each_is_followed_by_files_of_its_own(mosaic: Mosaic) -> None:
             text=True,
             check=True,
         )
-        looks = shard_status.looks_of(said.stdout)
+        looks = shard_status.statuses_of(said.stdout)
         return None if any(seen.running for seen in looks.values()) else looks
 
     looks = eventually(ended, "all have ended", 60)

@@ -33,7 +33,7 @@ from gym_gui.services.submissions.training_files import (
     grown_of,
 )
 from gym_gui.services.submissions.training_mirror import TrainingMirror
-from gym_gui.services.trainer.remote_training import read_elsewhere
+from gym_gui.services.trainer.remote_training import read_remote_training
 from mosaic_worker.training import ask
 from tests.support.waiting import eventually
 
@@ -168,7 +168,7 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
     mirror = TrainingMirror(asked, asked.trainings)
     mirror.note()
     first = asked.trainings.part(1).folder
-    states = [where.state for folder in (first, here) if (where := read_elsewhere(folder)) is not None]
+    states = [where.state for folder in (first, here) if (where := read_remote_training(folder)) is not None]
     assert states == ["waiting", "waiting"]
     run = begun(
         place, "0001", events_jsonl=event("start", step=0) + event("progress", step=50, mean_return=2.5)
@@ -177,7 +177,7 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
         file.write('{"event": "prog')
     asyncio.run(mirror.follow(backend, {2: 1}))
     mirror.note()
-    state, where = asked.states[2], read_elsewhere(here)
+    state, where = asked.states[2], read_remote_training(here)
     assert (state.done, state.safe, state.score) == (50, 0, 2.5)
     assert where is not None and (where.state, where.place) == ("running", "one")
     assert len((here / "events.jsonl").read_text().splitlines()) == 2, "whole lines alone"
@@ -210,12 +210,12 @@ def test_a_single_training_is_in_the_folder_of_the_submission_itself(place: Path
     run = begun(place, "0001", 1, events_jsonl=event("start", step=0), policy_json="{}")
     asyncio.run(mirror.follow(Place(place), {1: 1}))
     assert (out / "events.jsonl").read_text() == event("start", step=0)
-    where = read_elsewhere(out)
+    where = read_remote_training(out)
     assert where is not None and where.start == "0001"
     (run / "train.json").write_text(json.dumps(REQUEST))
     (run / "exit.json").write_text("{}")
     move_part(place / "work/1/runs", asked, 1)
-    assert (out / "policy.json").exists() and read_elsewhere(out) is None
+    assert (out / "policy.json").exists() and read_remote_training(out) is None
 
 
 def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) 
     mirror.note()
     assert (backend.stopped, asked.states[2].asked, asked.states[2].status) == ([2], True, SENT)
     assert asked.states[1].status == STOPPED, "one that waits does not begin"
-    where = read_elsewhere(asked.trainings.part(1).folder)
+    where = read_remote_training(asked.trainings.part(1).folder)
     assert where is not None and where.has_ended
 
 
@@ -256,7 +256,7 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
     (run / "state" / "passwd").symlink_to("/etc/passwd")
     (run / "passwd").symlink_to("/etc/passwd")
     move_part(place / "work/2/runs", asked, 2)
-    assert read_elsewhere(here) is None
+    assert read_remote_training(here) is None
     names = {str(path.relative_to(here)) for path in here.rglob("*")}
     files = {"events.jsonl", "policy.json", "train.json", "runner.json", "exit.json"}
     assert names == {*files, "state", "state/kept.json"}

@@ -23,7 +23,7 @@ from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.daemon_address import DaemonLock, find, log_file
-from gym_gui.services.trainer.queue_entry import keep_place, place_of
+from gym_gui.services.trainer.queue_entry import place_of, write_entry
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
 from gym_gui.services.trainer.trainer_client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.training_folder import EPISODES, EVENTS, RunFolder
@@ -270,7 +270,7 @@ async def test_what_was_cancelled_while_it_ran_ends_though_nobody_was_there_to_s
     place = place_of(RunFolder(run.folder))
     assert place is not None and place.submitted_at == run.submitted_at
     # As it stands where the daemon was killed between keeping the wish and passing it on.
-    keep_place(RunFolder(run.folder), replace(place, cancelled_at=time.time()))
+    write_entry(RunFolder(run.folder), replace(place, cancelled_at=time.time()))
     second = await daemon.client()
     assert (await over(second, run_id)).state == "stopped"
 

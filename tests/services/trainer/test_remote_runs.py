@@ -19,8 +19,8 @@ from gym_gui.services.trainer.remote_training import (
     WAITING,
     RemoteTraining,
     announce,
-    keep_elsewhere,
-    read_elsewhere,
+    read_remote_training,
+    write_remote_training,
 )
 from gym_gui.services.trainer.trainer_client import TrainerClient
 from gym_gui.services.trainer.training_folder import RunFolder
@@ -42,7 +42,7 @@ def folder(store: Store, tmp_path: Path) -> Path:
     request.out.mkdir(parents=True)
     (tmp_path / "submission").mkdir()
     RunFolder(request.out).write("train.json", request.row())
-    keep_elsewhere(request.out, RemoteTraining(tmp_path / "submission", "ssh"))
+    write_remote_training(request.out, RemoteTraining(tmp_path / "submission", "ssh"))
     announce(store.data_dir("training"), RUN, request.out)
     return request.out
 
@@ -66,7 +66,7 @@ async def test_a_run_elsewhere_is_shown_and_stopped(
 ) -> None:
     waits = await reached(client, RUN, lambda r: r.state == "queued")
     assert (waits.place, waits.reason, waits.group, waits.position) == ("ssh", "waits on ssh", "search", 0)
-    keep_elsewhere(folder, RemoteTraining(coordinator, "one", RUNNING))
+    write_remote_training(folder, RemoteTraining(coordinator, "one", RUNNING))
     says(folder, event="start", step=0, total_steps=100)
     says(folder, event="progress", step=40, total_steps=100, mean_return=9.5, episodes=4, steps_per_s=20.0)
     runs = await reached(client, RUN, lambda r: r.step == 40)
@@ -103,10 +103,10 @@ async def test_a_run_that_nobody_follows_says_how_it_goes_on(client: TrainerClie
 async def test_one_that_failed_and_is_gone_on_with_is_shown_again(
     client: TrainerClient, store: Store, folder: Path, coordinator: Path
 ) -> None:
-    keep_elsewhere(folder, RemoteTraining(coordinator, "one", FAILED, "one: its process was lost"))
+    write_remote_training(folder, RemoteTraining(coordinator, "one", FAILED, "one: its process was lost"))
     ended = await over(client, RUN)
     assert (ended.state, ended.reason) == ("failed", "one: its process was lost")
-    keep_elsewhere(folder, RemoteTraining(coordinator, "one", WAITING))
+    write_remote_training(folder, RemoteTraining(coordinator, "one", WAITING))
     announce(store.data_dir("training"), RUN, folder)
     await reached(client, RUN, lambda r: r.state == "queued")
 
@@ -118,9 +118,9 @@ def test_a_training_that_is_elsewhere_is_not_begun_here(store: Store, folder: Pa
     request = search_request(worker, folder)
     with pytest.raises(UsageError, match=r"is on another machine \(ssh\).*mosaic train --resume"):
         TrainingProcess.launch(request)
-    assert read_elsewhere(folder) is not None
+    assert read_remote_training(folder) is not None
     begun = TrainingProcess.launch(replace(request, overwrite=True))
     assert begun.wait(60)
     outcome = begun.outcome()
     assert outcome is not None and outcome.state == "completed"
-    assert read_elsewhere(folder) is None
+    assert read_remote_training(folder) is None

@@ -191,7 +191,7 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     assert named(page, QPushButton, "pause").text() == "Resume"
     operator = page.game.operator
     assert operator is not None and operator.player.paused
-    named(page, StageCard, "stage-card").take_keys()
+    named(page, StageCard, "stage-card").focus_stage()
     you.wait(lambda: not page.game.paused)
     page.left()
     assert page.game.paused or page.game.is_over

@@ -6,7 +6,7 @@ from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot, snapshot_sections
 from gym_gui.ui.renderers import Overlay, slot_players
-from gym_gui.ui.renderers.joint_agents import joint_groups_of, recorded_together
+from gym_gui.ui.renderers.joint_agents import joint_groups_of, recorded_joint_groups
 from gym_gui.ui.theme import Theme
 
 AGENTS = ("red_0", "red_1", "blue_0")
@@ -53,5 +53,5 @@ def test_a_look_at_one_says_with_whom_it_decides(theme: Theme) -> None:
 
 
 def test_a_record_says_the_same() -> None:
-    assert recorded_together(team().to_record()) == joint_groups_of(team().link_groups)
-    assert recorded_together({"workers": {}}) == {}
+    assert recorded_joint_groups(team().to_record()) == joint_groups_of(team().link_groups)
+    assert recorded_joint_groups({"workers": {}}) == {}

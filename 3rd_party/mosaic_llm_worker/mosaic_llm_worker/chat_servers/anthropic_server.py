@@ -11,7 +11,7 @@ from mosaic_llm_worker.chat_servers.caching import MARK, marked
 from mosaic_llm_worker.chat_servers.models import OnlyModel, model_names
 from mosaic_llm_worker.chat_servers.replies import as_object, as_text, count, objects, plain
 from mosaic_llm_worker.chat_servers.servers import Completion, Message, ReplyRequest, ToolCall
-from mosaic_llm_worker.chat_servers.transport import Refused, Transport
+from mosaic_llm_worker.chat_servers.transport import RequestRefused, Transport
 from mosaic_llm_worker.chat_servers.usage import held_back, usage_of, without_reply
 from mosaic_llm_worker.server_settings import ServerSettings
 
@@ -49,7 +49,7 @@ class AnthropicServer:
         payload = self._payload(model, messages, ask)
         try:
             reply = await self._transport.post("messages", payload)
-        except Refused as error:
+        except RequestRefused as error:
             if "temperature" not in payload or not error.names("temperature"):
                 raise
             if not self._cold:

@@ -12,7 +12,7 @@ from mosaic_llm_worker.chat_servers.caching import marked
 from mosaic_llm_worker.chat_servers.models import OnlyModel, model_names
 from mosaic_llm_worker.chat_servers.replies import as_object, as_text, count, objects, plain
 from mosaic_llm_worker.chat_servers.servers import Completion, Message, ReplyRequest, ToolCall
-from mosaic_llm_worker.chat_servers.transport import Refused, Transport
+from mosaic_llm_worker.chat_servers.transport import RequestRefused, Transport
 from mosaic_llm_worker.chat_servers.usage import Usage, held_back, usage_of, without_reply
 from mosaic_llm_worker.server_settings import ServerSettings
 
@@ -72,7 +72,7 @@ class OpenAIServer:
         while True:
             try:
                 reply = await self._transport.post("chat/completions", payload)
-            except Refused as error:
+            except RequestRefused as error:
                 self._learn(error, payload)
                 again = self._payload(model, messages, ask)
                 if again == payload:
@@ -153,7 +153,7 @@ class OpenAIServer:
             return {"tools": [tool], "tool_choice": named}
         return {}
 
-    def _learn(self, error: Refused, payload: Mapping[str, Any]) -> None:
+    def _learn(self, error: RequestRefused, payload: Mapping[str, Any]) -> None:
         """Leave out the parameter that the server has refused, in this and all later requests."""
         if self._limit == _LIMITS[0] and error.names(_LIMITS[0]):
             self._limit = _LIMITS[1]

@@ -34,7 +34,12 @@ class Usage(NamedTuple):
 
 
 def usage_of(
-    given: object, made: object, messages: Sequence[Message], ask: ReplyRequest, said: str, max_tokens: int
+    given: object,
+    made: object,
+    messages: Sequence[Message],
+    ask: ReplyRequest,
+    reply_text: str,
+    max_tokens: int,
 ) -> Usage:
     """Return the tokens of a request: the server's counts if they are plausible for the lengths, else
     estimates.
@@ -49,8 +54,10 @@ def usage_of(
     """
     size, pictures = prompt_bytes(messages, ask)
     prompt = _checked("prompt", given, size, size + _PICTURE * pictures, estimate_tokens(messages, ask))
-    length = len(said.encode("utf-8", "replace"))
-    reply = _checked("reply", made, length, length + 4 * max_tokens, estimate_tokens([{"content": said}]))
+    length = len(reply_text.encode("utf-8", "replace"))
+    reply = _checked(
+        "reply", made, length, length + 4 * max_tokens, estimate_tokens([{"content": reply_text}])
+    )
     doubts = " and ".join(doubt for doubt in (prompt[1], reply[1]) if doubt)
     return Usage(prompt[0], reply[0], f"{doubts}: estimated from the length" if doubts else "")
 

@@ -123,14 +123,14 @@ class Training(ABC):
         try:
             self.learn()
         except TrainingFailed:
-            self.keep_last_good()
+            self.save_after_failure()
             raise
         except (OSError, MemoryError, ConfigError):
             raise
         except Exception as error:  # third-party code may raise anything, for example torch on NaN
             if not self.foreign:
                 raise
-            self.keep_last_good()
+            self.save_after_failure()
             raise TrainingFailed(self.reason(error)) from error
         return finish(self.run, self, self.mean_return, self._settings.env_id, self.policies.worker)
 
@@ -269,7 +269,7 @@ class Training(ABC):
 
     # -- failures --------------------------------------------------------------------------
 
-    def keep_last_good(self) -> None:
+    def save_after_failure(self) -> None:
         """After a failure, save the current policy if it is good and newer than the saved one."""
         if self._good and self.step > self.step_on_disk():
             with suppress(TrainingFailed, OSError):

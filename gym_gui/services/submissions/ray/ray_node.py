@@ -267,7 +267,7 @@ def _restore(this: _Attempt) -> None:
         taken.rename(runs)
     runs.mkdir(exist_ok=True)
     if this.training is not None:
-        this.training.take_up(brought=brought)
+        this.training.restore_files(brought=brought)
     by.write_text(f"{this.attempt} {this.budget.holder}")
     this.budget.after = before
 

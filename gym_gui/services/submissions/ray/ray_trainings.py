@@ -160,7 +160,7 @@ class NodeTraining:
         self.by = int(self._known.get("by", 0))
         self.has_checkpoint = False
 
-    def take_up(self, *, brought: bool) -> None:
+    def restore_files(self, *, brought: bool) -> None:
         """Bring the files of a resumed training up to the keeper's state, before the training begins.
 
         Args:

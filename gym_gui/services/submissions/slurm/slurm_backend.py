@@ -20,7 +20,7 @@ from gym_gui.services.shards.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.collect_parts import move_part
 from gym_gui.services.submissions.host_check import version_first
-from gym_gui.services.submissions.shard_status import KILLED, ShardStatus, look_from
+from gym_gui.services.submissions.shard_status import KILLED, ShardStatus, status_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, TOKEN, play_script, unfinished
 from gym_gui.services.submissions.slurm.slurm_commands import (
     PLAY_ARRAY,
@@ -444,13 +444,13 @@ class SlurmBackend:
         if state == "PD" and not code:
             return ShardStatus(True, None, {}, (), "", begun=False)
         out, err, claim = _tail(place / "out"), _tail(place / "err"), _tail(place / CLAIM, MOST_BYTES)
-        seen = look_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err, claim)
+        seen = status_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err, claim)
         # A coordinator that was killed may still count this shard as running or waiting.
         if code and seen.is_complete:
             return seen
         # The scheduler may start a job in the queue again, whatever the job has written.
         if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
-            return look_from(True, None, out, err, claim)
+            return status_from(True, None, out, err, claim)
         # Without an exit status, only the scheduler says that the job ended. Its node may be cut off.
         return replace(seen, begun=(place / "out").exists(), is_over=bool(code))
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.collect_parts import receive
 from gym_gui.services.submissions.host_check import MARK
-from gym_gui.services.submissions.shard_status import ShardStatus, looks_of
+from gym_gui.services.submissions.shard_status import ShardStatus, statuses_of
 from gym_gui.services.submissions.shell import (
     ALLOWED,
     OFF_S,
@@ -101,7 +101,7 @@ class SshBackend:
 
     async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards by number. Raises like :meth:`SshHost.run`."""
-        return looks_of(await self._ssh.run(status_script(self._place, tries)))
+        return statuses_of(await self._ssh.run(status_script(self._place, tries)))
 
     async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Cancel attempts that have not begun, and return their shards. Raises like :meth:`SshHost.run`."""

@@ -89,7 +89,7 @@ def test_what_a_training_writes_comes_here_by_the_keeper(line: Here, run: Path, 
     training.report(at_once=True)
     assert (run / "control.jsonl").read_text() == '{"do":"pause"}\n'
     again = NodeTraining(line, tmp_path / "node", PART, 1)
-    again.take_up(brought=False)
+    again.restore_files(brought=False)
     begun_again = run / "runner.json"
     assert not begun_again.exists(), "the process that listened is gone"
     begun_again.write_text("{}")
@@ -125,7 +125,7 @@ def test_a_checkpoint_is_gone_on_with_on_another_node(line: Here, run: Path, tmp
     line.grown = GrownFiles(line.folder / "grown")  # of a keeper that came after the one that was killed
     elsewhere = NodeTraining(line, other, PART, 2)
     assert elsewhere.by == 1
-    elsewhere.take_up(brought=True)
+    elsewhere.restore_files(brought=True)
     assert not elsewhere.has_checkpoint, "the keeper has it"
     taken = other / "runs" / START / "seed7"
     assert (taken / "events.jsonl").read_bytes() == told
@@ -143,7 +143,7 @@ def test_one_that_is_begun_anew_begins_anew_here(line: Here, run: Path, tmp_path
     NodeTraining(line, tmp_path / "node", PART, 1).report(at_once=True)
     anew = begun(tmp_path / "other", "0002-0001")
     other = NodeTraining(line, tmp_path / "other", PART, 2)
-    other.take_up(brought=True)
+    other.restore_files(brought=True)
     (anew / "runner.json").write_text("{}")
     other.report(at_once=True)
     assert line.exchange(START, 100, 0, 0, 0) == (
@@ -157,7 +157,7 @@ def test_a_checkpoint_that_changes_meanwhile_is_none(
 ) -> None:
     (run / "policy.json").write_text("{}")
     training = NodeTraining(line, tmp_path / "node", PART, 1)
-    training.take_up(brought=False)
+    training.restore_files(brought=False)
     (run / "runner.json").write_text("{}")
     assert training.has_checkpoint, "it may not have been brought"
     packs = ray_trainings.pack

@@ -19,7 +19,7 @@ _HEIGHT = 300
 """Initial height of the transcript, in pixels."""
 
 
-class TranscriptPlace(QObject):
+class TranscriptArea(QObject):
     """Creates the transcript on first use, and shows the selected operator in it.
 
     Args:
