@@ -118,5 +118,5 @@ def summary(records: Sequence[TrainingRecord]) -> str:
     if counts["queued"] > away:
         parts.append(f"{counts['queued'] - away} waiting for a core")
     if away:
-        parts.append(f"{away} waiting elsewhere")
+        parts.append(f"{away} waiting on other machines")
     return " · ".join(parts)

@@ -202,7 +202,7 @@ def _notes(played: TeamValues, run: Run) -> Iterator[str]:
     for reason, times in found.reasons.most_common(_MAX_REASONS):
         yield f"{times} x {' '.join(reason.split())}"
     if 0 < len(played.seeds) < MIN_TEAM_SEEDS:
-        yield f"With fewer than {MIN_TEAM_SEEDS} seeds no team has an interval: too few of them may differ."
+        yield f"With fewer than {MIN_TEAM_SEEDS} seeds no team has an interval: too few seeds may differ."
     if found.halved:
         left = wording.count(found.halved, "game")
         yield f"{left} left out: their seed was not completed in every seating."

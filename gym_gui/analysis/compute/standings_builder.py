@@ -265,7 +265,8 @@ def _cycles(order: Sequence[str], payoffs: Sequence[Payoff]) -> Iterator[str]:
     for ring in rings[:MOST]:
         steps = zip(ring, (*ring[1:], ring[0]), strict=True)
         wins = " and ".join(f"{a} beats {b} ({wording.percent(made[a, b])} of the points)" for a, b in steps)
-        yield f"A circle: {wins.replace(' and ', ', ', len(ring) - 2)}. No order of these is right."
+        circle = wins.replace(" and ", ", ", len(ring) - 2)
+        yield f"A circle: {circle}. No ranking of these policies is right."
     if len(rings) > MOST:
         yield f"And {len(rings) - MOST:,} more circles of three."
 

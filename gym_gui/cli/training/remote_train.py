@@ -124,7 +124,7 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
     place = read_remote_training(request.out)
     if place is not None and (place.followed or not request.overwrite):
         raise UsageError(
-            f"seed {request.seed} is trained elsewhere already ({place.place})",
+            f"seed {request.seed} is already trained on another machine ({place.place})",
             fix=f"Resume it with {place.resume_command}; or, if no process follows it, "
             "start anew with --overwrite",
         )
@@ -135,7 +135,7 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
         return True
     if member is not None and (member.holds_policy or member.state in ("running", "waiting")):
         raise UsageError(
-            f"the training in {shown(request.out)} was begun on this machine and cannot continue elsewhere",
+            f"the training in {shown(request.out)} began on this machine and cannot continue on another",
             fix="Leave out --executor, or add --overwrite to start the training again",
         )
     return False

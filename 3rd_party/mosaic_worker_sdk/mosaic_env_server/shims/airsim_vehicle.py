@@ -342,7 +342,7 @@ class Vehicle:
     def _lost(self, error: SimulatorError) -> SimulatorError:
         """Close the connection after an error and return the error to raise."""
         if isinstance(error, SimulatorUnreachable):
-            self._lose("the connection was lost: begin another episode")
+            self._lose("the connection was lost; begin another episode")
         else:
             self.close()
         return error

@@ -89,7 +89,7 @@ class StarCraft:
         from s2clientprotocol import sc2api_pb2
 
         if self._socket is None:
-            raise SimulatorUnreachable(f"{self.who}: the connection was lost: begin another episode")
+            raise SimulatorUnreachable(f"{self.who}: the connection was lost; begin another episode")
         self._number += 1
         request = sc2api_pb2.Request(id=self._number, **{name: message})
         try:

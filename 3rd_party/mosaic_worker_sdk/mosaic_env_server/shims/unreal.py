@@ -326,7 +326,7 @@ class Map:
         """Close the connection after an error and return the error to raise."""
         if isinstance(error, SimulatorUnreachable) and self._link is not None:
             self._link.drop()
-        self._leave("the connection was lost: begin another episode")
+        self._leave("the connection was lost; begin another episode")
         return error
 
     def _leave(self, why: str) -> None:
