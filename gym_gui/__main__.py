@@ -36,14 +36,14 @@ def main() -> int:
 
 def _report(error: Exception) -> int:
     """Write a crash report, print where it is, and return the exit status."""
-    from gym_gui.cli.errors import WORK_FAILED, tell
+    from gym_gui.cli.errors import WORK_FAILED, print_message
     from gym_gui.processes.crash_reports import write_crash_report
 
     file = write_crash_report(error)
     if file is None or os.environ.get("MOSAIC_DEBUG"):
         traceback.print_exception(error)
     where = f" A report that you may send: {file}" if file is not None else ""
-    tell(f"something went wrong: {type(error).__name__}: {error}.{where}")
+    print_message(f"something went wrong: {type(error).__name__}: {error}.{where}")
     return WORK_FAILED
 
 

@@ -105,7 +105,7 @@ Processes = Annotated[
 ]
 
 
-def is_elsewhere(
+def uses_executor(
     executor: str | None,
     profile: Path | None,
     shards: int | None,
@@ -125,7 +125,7 @@ def is_elsewhere(
     return False
 
 
-def check_alone(**given: object) -> None:
+def check_no_conflict(**given: object) -> None:
     """Raise an error if an option is set that cannot be combined with ``--executor``.
 
     Args:

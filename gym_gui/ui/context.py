@@ -177,9 +177,9 @@ class AppContext(QObject):
             return
         error = task.exception()
         if error is not None:
-            self.tell_failure(what, error)
+            self.report_failure(what, error)
 
-    def tell_failure(self, what: str, error: BaseException) -> None:
+    def report_failure(self, what: str, error: BaseException) -> None:
         """Log a failure that no caller handles, and show it as a message.
 
         Args:

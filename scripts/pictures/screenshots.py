@@ -419,18 +419,18 @@ class Scenes:
 
     async def operators_one_agent(self) -> None:
         """What the program sees and believes, beside the whole."""
-        from gym_gui.ui.minds import MindView
+        from gym_gui.ui.agent_snapshots import AgentSnapshotView
 
         await self.operators_program()
         manual = self._page("operators").manual
         manual.show_mind()
-        picture = manual.findChild(MindView, "mind").picture
+        picture = manual.findChild(AgentSnapshotView, "mind").picture
         await self._until(lambda: picture.isVisible() and picture.image() is not None, "what it sees")
 
     async def operators_search(self) -> None:
         """The tree of what a search thought of its move, beside the game."""
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
-        from gym_gui.ui.minds import MindView
+        from gym_gui.ui.agent_snapshots import AgentSnapshotView
 
         search = WorkerAssignment("openspiel_worker", "planner", {"simulations": 1000})
         rule = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
@@ -456,7 +456,7 @@ class Scenes:
             )
         page.manual.select(first)
         page.manual.show_mind()
-        mind = page.manual.findChild(MindView, "mind")
+        mind = page.manual.findChild(AgentSnapshotView, "mind")
         mind.choose("player_0")
         await self._until(mind.tree.isVisible, "what it searched")
 
@@ -861,7 +861,7 @@ def end_trainings() -> None:
     async def cancel_all() -> None:
         client = await TrainerClient.connect(Store(), start=False)
         # Those elsewhere end with the command that follows them.
-        while going := [run for run in await client.runs() if not run.over and not run.place]:
+        while going := [run for run in await client.runs() if not run.has_ended and not run.place]:
             for run in going:
                 with contextlib.suppress(UsageError):  # over since it was looked at
                     await client.cancel(run.run_id)

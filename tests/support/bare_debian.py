@@ -29,9 +29,9 @@ class BareDebian:
         self, command: str, *, user: str = "root", network: bool = True, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a command of the shell; without ``network`` there is no device but a loopback that is down."""
-        line = ["chroot", f"--userspec={user}", str(self.root), "/bin/sh", "-c", f"cd ~ && {command}"]
+        line = ["/usr/sbin/chroot", f"--userspec={user}", str(self.root), "/bin/sh", "-c", f"cd ~ && {command}"]
         if not network:
-            line = ["unshare", "--net", *line]
+            line = ["/usr/bin/unshare", "--net", *line]
         home = "/root" if user == "root" else f"/home/{user}"
         known = {"PATH": _PATH, "HOME": home, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
         return subprocess.run(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gym_gui.cli.errors import DONE
-from gym_gui.cli.installing.installation import answer, bring, tell, versions
+from gym_gui.cli.installing.installation import answer, bring, print_progress, versions
 from gym_gui.cli.installing.installer import InstallationError, Installer
 from gym_gui.core.errors import UsageError
 from gym_gui.core.foreign_python import python_environment
@@ -92,7 +92,7 @@ def make_own_python(
     archives, python = _archives(family, given), family.interpreter
     folder = environment_folder(family.name)
     note_incomplete(family.name)
-    tell(f"Creating {folder}", as_json=as_json)
+    print_progress(f"Creating {folder}", as_json=as_json)
     folder.parent.mkdir(parents=True, exist_ok=True)
     Installer.of(python).make_environment(folder)
     specs = [*SDK_NEEDS, *family.requirements]
@@ -103,7 +103,7 @@ def make_own_python(
             family.title, specs, bare=bare, bare_variables=built, python=python, gpu=gpu, as_json=as_json
         )
     if archives:
-        tell(f"Installing {', '.join(archives)}", as_json=as_json)
+        print_progress(f"Installing {', '.join(archives)}", as_json=as_json)
         Installer.of(python).install(["--no-deps", *archives.values()])
     _check_imports(family)
     note_complete(family.name, _versions(family))

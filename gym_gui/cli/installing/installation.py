@@ -80,10 +80,10 @@ def bring(
         UsageError: CUDA would be installed, or there is no CPU build of torch.
         InstallationError: The installer failed.
     """
-    tell(f"Looking up the packages of {what}", as_json=as_json)
+    print_progress(f"Looking up the packages of {what}", as_json=as_json)
     plan = plan_installation(what, specs, bare, Installer.of(python), gpu=gpu)
     if plan.packages and not dry_run:
-        tell(f"Installing {counted(plan.packages)}", as_json=as_json)
+        print_progress(f"Installing {counted(plan.packages)}", as_json=as_json)
         if plan.torch:
             plan.installer.install([plan.torch])
         if plan.specs:
@@ -139,7 +139,7 @@ def answer(
         write_line(line)
 
 
-def tell(text: str, *, as_json: bool = False) -> None:
+def print_progress(text: str, *, as_json: bool = False) -> None:
     """Print a progress message on stderr."""
     sys.stderr.write(f"{json.dumps({'progress': text}) if as_json else text}\n")
     sys.stderr.flush()

@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.installing.install_extras import find_family, requirements_of, requirements_of_family
 from gym_gui.cli.installing.install_own_python import SDK_NEEDS
-from gym_gui.cli.installing.installation import InstallationPlan, plan_installation, tell
+from gym_gui.cli.installing.installation import InstallationPlan, plan_installation, print_progress
 from gym_gui.cli.installing.installer import InstallationError, Installer
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
@@ -96,10 +96,10 @@ def make_wheelhouse(
         pip = _Pip(tool / "bin" / "python", folder)
         pip.wheel(_own_distributions(), env=os.environ)
         for part in parts:
-            tell(f"Looking up the packages of {part.title}", as_json=as_json)
+            print_progress(f"Looking up the packages of {part.title}", as_json=as_json)
             installer = Installer.for_empty(python) if part.tested else Installer.of(python)
             plan = plan_installation(part.title, part.specs, part.bare, installer, gpu=gpu)
-            tell(f"Fetching {len(plan.packages)} packages", as_json=as_json)
+            print_progress(f"Fetching {len(plan.packages)} packages", as_json=as_json)
             pip.fetch(plan, part.family, Path(temporary))
     absent = sorted({archive for part in parts for archive in part.absent})
     wheels = sorted(file.name for file in folder.glob("*.whl"))

@@ -237,13 +237,13 @@ class Recorder:
             fix="Free some space, then continue with `mosaic run --resume`",
         )
 
-    def give_way(self) -> None:
+    def free_reserve(self) -> None:
         """Free the space that is reserved for ending a run on a full disk."""
         self._reserve.unlink(missing_ok=True)
 
     def close(self, status: str, **fields: Any) -> None:
         """End the run: write the final ``run.json`` and flush all files to disk."""
-        self.give_way()
+        self.free_reserve()
         operators = list(self._files)
         for files in self._files.values():
             files.close()
@@ -268,7 +268,7 @@ class Recorder:
         self.header[KEY] = run_digest(self.header)
 
 
-def require_room(out: Path) -> None:
+def check_writable(out: Path) -> None:
     """Check that a run could be written below ``out``, without leaving any file there.
 
     Raises:
