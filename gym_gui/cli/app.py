@@ -20,8 +20,10 @@ from gym_gui.cli.arguments import (
     Concurrency,
     Detach,
     Executor,
+    Gpu,
     InstallDryRun,
     Json,
+    Offline,
     Processes,
     Profile,
     RunsFolder,
@@ -34,6 +36,7 @@ from gym_gui.cli.arguments import (
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_library import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_recorded_runs import export, power, query, reparse, replay, report, rerun, verify
+from gym_gui.cli.commands_self import self_app
 from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, print_message, reported
 from gym_gui.core.printable_text import visible_streams
@@ -53,6 +56,7 @@ app.add_typer(envs_app, name="envs")
 app.add_typer(runs_app, name="runs")
 app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
+app.add_typer(self_app, name="self")
 
 _COMPLETE = "_MOSAIC_COMPLETE"
 """Environment variable that typer's completion scripts set to request completions."""
@@ -249,13 +253,50 @@ def install(
             metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb, ray or evdev."
         ),
     ],
+    offline: Offline = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install the packages of an optional part of MOSAIC."""
     from gym_gui.cli.installing.install_extras import install_extra
+    from gym_gui.cli.installing.wheelhouse import use_wheelhouse
 
+    use_wheelhouse(offline)
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
+
+
+@app.command()
+def wheelhouse(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder for the wheels.")],
+    extra: Annotated[
+        list[str] | None, typer.Option(metavar="EXTRA", help="Part of MOSAIC, such as gui; repeatable.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAMILY", help="Family of environments; repeatable.", autocompletion=completion.families
+        ),
+    ] = None,
+    worker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Worker; repeatable.", autocompletion=completion.workers),
+    ] = None,
+    gpu: Gpu = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch wheels for machines without a network."""
+    from gym_gui.cli.installing.wheelhouse import make_wheelhouse
+
+    raise typer.Exit(
+        make_wheelhouse(
+            folder,
+            extras=extra or (),
+            env_families=env or (),
+            workers=worker or (),
+            gpu=gpu,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command()

@@ -23,6 +23,12 @@ Given = Annotated[
     list[Path] | None,
     typer.Option("--from", metavar="FILE", help="Use this local file instead of a download; repeatable."),
 ]
+Offline = Annotated[
+    Path | None,
+    typer.Option(
+        "--offline", metavar="FOLDER", help="Install from a folder of mosaic wheelhouse, without a network."
+    ),
+]
 InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be installed, then exit.")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Allow the code and programs that the file names, this time only.")

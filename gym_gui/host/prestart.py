@@ -127,6 +127,10 @@ class CommandHosts:
         """Run a coroutine in the event loop, as :func:`asyncio.run` does."""
         return self._runner.run(work)
 
+    async def host_taken(self) -> None:
+        """Wait until a session has taken the spare host and waits for its answers."""
+        await self._spare.taken.wait()
+
     def seats(self, operator: OperatorConfig) -> EnvironmentSeats:
         """Return the seats of an operator's environment; do not call this while :meth:`run` runs.
 

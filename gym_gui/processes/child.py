@@ -16,10 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ulid import ULID
-
 import mosaic_worker.launch
 from gym_gui.core.clean_up import finish_despite_cancel
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus, from_code
 from gym_gui.processes.reaper import guard
@@ -140,7 +139,7 @@ class ManagedChild:
         Raises:
             ChildStartError: The program cannot be started.
         """
-        tag = tag or str(ULID())
+        tag = tag or new_ulid()
         environment = tagged(dict(environment), tag)
         guard()
         options: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": PIPE, "env": environment}

@@ -24,6 +24,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
+from gym_gui.ui.crash_report_action import report_action
 from gym_gui.ui.event_loop import close_loop, open_loop, set_failure_handler
 from gym_gui.ui.preload import Preloader
 from gym_gui.ui.spare_host import maintain_spare_host
@@ -160,15 +161,17 @@ def _show_uncaught(context: AppContext) -> None:
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
+        action = None
         if isinstance(error, UsageError):  # its message explains the error, so no traceback is needed
             text = error.sentence
             _log.warning("%s", error)
         else:
             text = f"Something went wrong: {error or kind.__name__}. The log has the details"
             _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))
+            action = report_action(error)
         # The context may be deleted while Qt shuts down.
         with contextlib.suppress(RuntimeError):
-            context.noticed.emit(Notice(text, "error"))
+            context.noticed.emit(Notice(text, "error", action))
 
     def thread_hook(args: threading.ExceptHookArgs) -> None:
         _log.error("something went wrong in %s", args.thread, exc_info=args.exc_value)

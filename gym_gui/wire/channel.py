@@ -13,7 +13,6 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
-from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from mosaic_worker.link import MAX_FRAME, PROTOCOL
@@ -207,6 +206,8 @@ class Lines(Receiver):
             del self._buffer[: end + 1]
             if not line.strip():
                 continue
+            from google.protobuf import json_format  # few workers speak JSON
+
             try:
                 message = json_format.Parse(line, pb.FromWorker())
             except (json_format.ParseError, UnicodeDecodeError):
@@ -343,6 +344,8 @@ class JsonChannel:
         return cls(writer, reader, lines)
 
     def send(self, message: pb.ToWorker) -> None:
+        from google.protobuf import json_format
+
         text = json_format.MessageToJson(
             message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )

@@ -16,7 +16,8 @@ from gym_gui.core.interpreters import environment_folder, note_complete, note_in
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.families.served import OwnPythonFamily
 
-_SDK = ("numpy", "protobuf>=3.20.2,<8")
+SDK_NEEDS = ("numpy", "protobuf>=3.20.2,<8")
+"""Packages that the worker SDK needs in an interpreter of a family."""
 _IMPORT_TIMEOUT_S = 300
 
 
@@ -94,7 +95,7 @@ def make_own_python(
     print_progress(f"Creating {folder}", as_json=as_json)
     folder.parent.mkdir(parents=True, exist_ok=True)
     Installer.of(python).make_environment(folder)
-    specs = [*_SDK, *family.requirements]
+    specs = [*SDK_NEEDS, *family.requirements]
     bare = family.bare_requirements
     with tempfile.TemporaryDirectory(prefix="mosaic-build-") as built_in:
         built = family.build_variables(Path(built_in))

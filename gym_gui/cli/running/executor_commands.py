@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ulid import ULID
-
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.library.confirm_submission import confirm_in_terminal
 from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.coordinator import Coordinator
@@ -53,7 +52,7 @@ class ExecutorOptions:
 
 def new_folder(out: Path) -> Path:
     """Return the path of a new submission's folder, below the folder that will contain its run."""
-    return (out / "submissions" / str(ULID())).absolute()
+    return (out / "submissions" / new_ulid()).absolute()
 
 
 @contextmanager

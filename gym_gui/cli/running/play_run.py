@@ -7,9 +7,8 @@ import json
 import logging
 import signal
 import sys
-import threading
-from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -177,12 +176,30 @@ class CheckedRun:
                 leased=None if part is None else leased_here(),
                 on_progress=_as_one(show) if self.as_one else show,
             )
-            with concluding(run.totals if shard is None else None):
-                # Inside the context, so that a warning appears above the progress bars.
-                logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-                self._print_notes()
-                result = self.hosts.run(until_signal(run))
+            # Inside the context, so that a warning appears above the progress bars.
+            logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+            self._print_notes()
+            result = self.hosts.run(self._play(run, reported=shard is None))
         return print_run_result(result, self.as_json, run, self.again, shard)
+
+    async def _play(self, run: ExperimentRun, *, reported: bool) -> RunResult:
+        """Play a run, and import the modules for its report while the first session starts."""
+        importing = asyncio.create_task(self._import_report(run.totals)) if reported else None
+        try:
+            return await until_signal(run)
+        finally:
+            if importing is not None:
+                importing.cancel()  # a thread that imports is waited for at the end of the event loop
+                await asyncio.wait({importing})
+
+    async def _import_report(self, totals: Mapping[str, int]) -> None:
+        # Not earlier: the thread would take the interpreter from the work on which the session waits.
+        await self.hosts.host_taken()
+        names = ["gym_gui.analysis.reporting", "gym_gui.analysis.compute.summary_builder"]
+        if max(totals.values(), default=0) >= MIN_INTERVAL:
+            names.append("scipy.special")  # for intervals
+        for name in names:
+            await asyncio.to_thread(import_module, name)
 
     def _print_notes(self) -> None:
         log = logging.getLogger(__name__)
@@ -209,32 +226,6 @@ def _as_one(show: OnProgress) -> OnProgress:
 
 
 _COUNTS = ("done", "total", "failed", "live", "steps")
-
-
-@contextmanager
-def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
-    """Import the modules for the report in a thread, while sessions start and play inside the ``with`` block.
-
-    Args:
-        totals: Number of episodes by operator; ``None`` if no report will be printed.
-    """
-    if totals is None:
-        yield
-        return
-    names = ["gym_gui.analysis.reporting", "gym_gui.analysis.compute.summary_builder"]
-    if max(totals.values(), default=0) >= MIN_INTERVAL:
-        names.append("scipy.special")  # for intervals
-
-    def work() -> None:
-        for name in names:
-            import_module(name)
-
-    thread = threading.Thread(target=work, name="imports")
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:

@@ -15,7 +15,7 @@ import msgspec
 import orjson
 
 from gym_gui.controllers.engine.resolved_operator import checked_permissions
-from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgress
+from gym_gui.controllers.runs.operator_execution import OnProgress, OperatorProgress
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.types import Decision

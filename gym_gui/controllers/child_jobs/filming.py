@@ -11,7 +11,6 @@ from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_folder import write_film
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import PositionReports, question_of_job, run_in_child
-from gym_gui.controllers.reexecution.verification import experiment_of
 from gym_gui.controllers.replays.filming import film_of
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.runs.recorded_episode import load_episodes
@@ -58,6 +57,8 @@ async def write_films_in_child(
     def hear(told: Mapping[str, Any]) -> None:
         if told.get("film") in episodes:
             on_film()
+
+    from gym_gui.controllers.reexecution.verification import experiment_of  # the process needs none of it
 
     operators = [each for each in experiment_of(run).operators if each.operator_id == operator_id]
     await run_in_child(__name__, asked, operators, on_told=hear, longest_s=longest_s)

@@ -12,14 +12,11 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui import envs
-from gym_gui.analysis import open_run
-from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
 from gym_gui.core.trusted.trust import Origin
@@ -115,6 +112,11 @@ def _turns_of_episodes(
     resolved: ResolvedOperator, recorded: RecordedEpisodes, slot: AgentID
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the list of turns of each episode, for use as demonstrations."""
+    # Few slots have demonstrations, and every session process imports this module.
+    from gym_gui.analysis import open_run
+    from gym_gui.analysis.records.compare import EpisodeRows
+    from gym_gui.core.experiment.experiment_data import experiment_from_data
+
     run = open_run(recorded.run)
     origin = Origin(str(run.path / "run.json"), str(run.path))
     experiment = experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)

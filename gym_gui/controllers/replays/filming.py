@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy import ndimage
 
 from gym_gui.analysis.pages.film import Film, FilmFrame, LatestAction, Patch
 from gym_gui.controllers.replays.replay_reel import StoredState
@@ -24,7 +23,7 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 MOST_FRAMES = 400
 """Most frames of a film; every other frame of a longer film is dropped, repeatedly if necessary."""
-_FRUGAL = ((480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
+_FRUGAL = ((640, 1), (480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
 """Pairs (longer side in pixels, stride over the kept frames), tried in turn until a film is small enough."""
 _LONGEST_TEXT = 4000
 _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
@@ -189,7 +188,7 @@ def _finite(value: float) -> float:
 
 Pixels = NDArray[np.uint8]
 
-LARGEST = 480
+LARGEST = 640
 """Most pixels of a film picture's longer side; larger pictures are scaled down before they are kept."""
 _BLOCK = 16
 """Side in pixels of the squares that are compared to find changes between pictures."""
@@ -279,10 +278,24 @@ def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int
     padded = np.zeros((rows * _BLOCK, columns * _BLOCK), bool)
     padded[:height, :width] = differs
     blocks = padded.reshape(rows, _BLOCK, -1).any(axis=1).reshape(rows, columns, _BLOCK).any(axis=2)
-    labels, places = ndimage.label(blocks, np.ones((3, 3)))
-    everything = [(slice(0, rows), slice(0, columns))]
-    for across, along in ndimage.find_objects(labels) if places <= _MOST_PATCHES else everything:
-        top, left = across.start * _BLOCK, along.start * _BLOCK
-        part = differs[top : across.stop * _BLOCK, left : along.stop * _BLOCK]
+    areas = _areas(np.asarray(blocks))
+    for upper, lower, first, last in areas if len(areas) <= _MOST_PATCHES else [(0, rows, 0, columns)]:
+        top, left = upper * _BLOCK, first * _BLOCK
+        part = differs[top : lower * _BLOCK, left : last * _BLOCK]
         lines, points = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
         yield top + int(lines[0]), top + int(lines[-1]) + 1, left + int(points[0]), left + int(points[-1]) + 1
+
+
+def _areas(blocks: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
+    """Return the rectangle (top, bottom, left, right) around each group of neighboring set cells."""
+    left_over = {(int(row), int(column)) for row, column in zip(*np.nonzero(blocks), strict=True)}
+    found: list[tuple[int, int, int, int]] = []
+    while left_over:
+        group = [left_over.pop()]
+        for row, column in group:  # grows
+            near = {(row + down, column + right) for down in (-1, 0, 1) for right in (-1, 0, 1)} & left_over
+            left_over -= near
+            group += near
+        rows, columns = [row for row, _ in group], [column for _, column in group]
+        found.append((min(rows), max(rows) + 1, min(columns), max(columns) + 1))
+    return sorted(found)

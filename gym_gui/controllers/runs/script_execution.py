@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from gym_gui.controllers.runs.matrix_check import without_unstarted
 from gym_gui.controllers.runs.model_slots import with_limits, with_recorded_replies
 from gym_gui.controllers.runs.operator_execution import (
     MAX_BROKEN_STARTS,
+    OnProgress,
     OperatorExecution,
     OperatorProgress,
     RunResult,
@@ -47,9 +48,6 @@ KEPT_WARM = 8
 """Largest number of test sessions that stay open for the start of the run."""
 
 
-OnProgress = Callable[[Sequence[OperatorProgress]], None]
-
-
 class OperatorScriptExecutionManager:
     """Runs an experiment to its end.
 
@@ -63,7 +61,8 @@ class OperatorScriptExecutionManager:
         open_session: Makes a session.
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
-        header: Further fields for ``run.json`` (machine, commit).
+        header: Further fields for ``run.json``.
+        made: Further fields, which are known once the run folder is created (machine, commit).
         resume: A run folder to resume, instead of ``out``.
         on_progress: Called with the operators' progress, at most about ten times a second.
         tried: Operators whose sessions are started as a test before anything is played; by default all.
@@ -82,6 +81,7 @@ class OperatorScriptExecutionManager:
         *,
         processes: int = 1,
         header: Mapping[str, Any] | None = None,
+        made: Awaitable[Mapping[str, Any]] | None = None,
         resume: Path | None = None,
         on_progress: OnProgress | None = None,
         tried: Collection[str] | None = None,
@@ -100,6 +100,7 @@ class OperatorScriptExecutionManager:
             limited = [with_recorded_replies(resolved, resume) for resolved in limited]
         self._runs = [self._plan(resolved) for resolved in limited]
         totals = {run.operator_id: run.total for run in self._runs}
+        self._made = made
         self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}
         # Episodes that were chosen beforehand are all played, even if comparisons are decided earlier.
         execution = experiment.execution
@@ -257,7 +258,8 @@ class OperatorScriptExecutionManager:
             status = FAILED
             # A shard may have episodes of only a few of a thousand operators.
             there = [run.operator_id for run in self._runs if run.total or self._only is None]
-            self._ledger.open(self._experiment, there, self._header)
+            made: Mapping[str, Any] = {} if self._made is None else await self._made
+            self._ledger.open(self._experiment, there, {**made, **self._header})
             self._episode_budget.open(self._ledger.folder)
             await self._play()
             status = self._status()

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from ulid import ULID
 
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
 from gym_gui.core import clock
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
@@ -77,7 +77,7 @@ class Recorder:
         Raises:
             UsageError: ``out`` cannot be written.
         """
-        run_id = str(ULID())
+        run_id = new_ulid()
         folder = out / run_id
         started = clock.now().isoformat(timespec="seconds")
         full = {"format": RUN_FORMAT, "run_id": run_id, "status": RUNNING, "started_at": started, **header}

@@ -12,8 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.formats import check_format
@@ -77,7 +76,7 @@ class TrainRequest:
     resume: bool = False
     overwrite: bool = False
     title: str = ""
-    run_id: str = field(default_factory=lambda: str(ULID()))
+    run_id: str = field(default_factory=new_ulid)
     group: str = ""
 
     @classmethod
@@ -165,7 +164,7 @@ class TrainRequest:
             resume=resume,
             overwrite=overwrite,
             title=title,
-            run_id=run_id or str(ULID()),
+            run_id=run_id or new_ulid(),
             group=group,
         )
 
@@ -319,7 +318,7 @@ class SavedRequest:
         except LoadError as error:
             raise UsageError(str(error)) from error
         return cls(
-            str(ULID()),
+            new_ulid(),
             policy.worker,
             policy.algorithm,
             policy.env_id,

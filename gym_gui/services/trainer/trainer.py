@@ -17,8 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
@@ -115,7 +114,7 @@ class Trainer:
         self.queue.check_length()
         self.queue.check(limits)
         earlier = self._run_store.ended_run(resume_of).record if resume_of else None
-        run_id = resume_of or str(ULID())
+        run_id = resume_of or new_ulid()
         folder = earlier.folder if earlier else self.folder / run_id
         admitted = await asyncio.to_thread(
             self._admission.admit,

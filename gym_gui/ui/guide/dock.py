@@ -241,7 +241,7 @@ class GuideDock(QDockWidget):
             self.go(GuidePosition(self.page, heading))
             return
         path = Path(url.toLocalFile()) if url.isLocalFile() else self._linked_file(target)
-        if path.suffix == ".png":
+        if path.suffix == ".webp":
             self._show_picture(path)
         elif page := self._book.name(path):
             self.go(GuidePosition(page, heading))
