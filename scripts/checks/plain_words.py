@@ -26,7 +26,7 @@ WORDS = (
     *("nobody", "somebody", "anybody", "no one", "someone", "whoever", "the one who"),
     *("meanwhile", "is told", "comes about", "what came of", "gone on with", "goes on with"),
 )
-MOST = 184
+MOST = 183
 """How often these words may stand in the tree, most of them in tests and scripts."""
 
 PATTERN = re.compile(r"\b(" + "|".join(word.replace(" ", r"\s+") for word in WORDS) + r")\b", re.IGNORECASE)

@@ -74,8 +74,9 @@ class ReportFilms:
                     show([OperatorProgress("replays", "Replays", *counts, 0, 0, 0)])
         except KeyboardInterrupt:
             self._stop()
-            done, total = len(self._films), len(self.order)
-            print_message(f"replays were stopped; {done:,} of {total:,} are in the report")
+            print_message(
+                f"replays were stopped; {len(self._films):,} of {len(self.order):,} are in the report"
+            )
         if self._error is not None:
             raise self._error
         return self._films

@@ -284,8 +284,8 @@ def test_it_does_not_outlive_whoever_started_it() -> None:
     code = (
         "import time; from pathlib import Path; from gym_gui.envs.remote_env import *;"
         "from gym_gui.envs.remote_env.servers import server_of;"
-        f"p = Here('orphan', path=(Path({str(_ROOT)!r}),));"
-        f"make_served(p, Wanted('{GAMES}:Corridor')).reset();"
+        f"p = LocalServer('orphan', path=(Path({str(_ROOT)!r}),));"
+        f"make_served(p, InstanceRequest('{GAMES}:Corridor')).reset();"
         "print(server_of(p).pid, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as player:
