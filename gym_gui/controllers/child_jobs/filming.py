@@ -11,9 +11,7 @@ from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_folder import write_film
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
-from gym_gui.controllers.replays.filming import film_of
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.runs.recorded_episode import load_episodes
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
 
 LONGEST_FILM_S: Final = 60.0
@@ -65,6 +63,10 @@ async def films_apart(
 
 
 def _film() -> None:
+    # The command that starts this process needs neither pictures nor replays.
+    from gym_gui.controllers.replays.filming import film_of
+    from gym_gui.services.runs.recorded_episode import load_episodes
+
     asked = question_of_job()
     run, operator_id = open_run(Path(asked["run"])), asked["operator"]
     reports = PositionReports()
