@@ -12,6 +12,7 @@ from gym_gui.analysis.pages.film_folder import write_film
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
 
 LONGEST_FILM_S: Final = 60.0
@@ -55,8 +56,6 @@ async def films_apart(
     def hear(told: Mapping[str, Any]) -> None:
         if told.get("film") in episodes:
             on_film()
-
-    from gym_gui.controllers.reexecution.verification import experiment_of  # the process needs none of it
 
     operators = [each for each in experiment_of(run).operators if each.operator_id == operator_id]
     await play_apart(__name__, asked, operators, on_told=hear, longest_s=longest_s)
