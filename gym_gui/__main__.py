@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 
 from gym_gui.core.printable_text import show_only
@@ -21,6 +23,8 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("mosaic: interrupted\n")
         status = 130
+    except Exception as error:
+        status = _report(error)
     # Freeing every object takes a tenth of a second. A window needs it: Qt hands the clipboard over then.
     if "PyQt6" not in sys.modules:
         end_process(status)
@@ -30,11 +34,26 @@ def main() -> int:
     return status
 
 
+def _report(error: Exception) -> int:
+    """Write a crash report, print where it is, and return the exit status."""
+    from gym_gui.cli.errors import WORK_FAILED, print_message
+    from gym_gui.processes.crash_reports import write_crash_report
+
+    file = write_crash_report(error)
+    if file is None or os.environ.get("MOSAIC_DEBUG"):
+        traceback.print_exception(error)
+    where = f" A report that you may send: {file}" if file is not None else ""
+    print_message(f"something went wrong: {type(error).__name__}: {error}.{where}")
+    return WORK_FAILED
+
+
 def _run() -> int:
-    from gym_gui.cli.window import open_window, open_with
+    from gym_gui.cli.window import open_window, open_with, package_trouble
 
     open_with(_show)
     arguments = sys.argv[1:]
+    if not arguments and package_trouble():
+        arguments = ["--help"]
     if arguments in ([], ["gui"]):
         # Skips the command line's parser, whose import takes longer than the window's.
         try:

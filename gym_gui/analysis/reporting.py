@@ -25,7 +25,7 @@ from gym_gui.analysis.pages.transcript_page import render_transcript
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.terminal_report import render_cross_play, render_standings, render_tables, render_text
-from gym_gui.analysis.transcripts.transcript import Transcript, told
+from gym_gui.analysis.transcripts.transcript import Transcript, content_words
 from gym_gui.analysis.words.report_text import clean
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
@@ -239,7 +239,7 @@ def write_html(
         RunFormatError: A row of ``calls.jsonl`` is damaged.
     """
     make = not _is_one_of(folder, runs)
-    turns = told(Transcript(operator) for run in runs for operator in run.operators.values())
+    turns = content_words(Transcript(operator) for run in runs for operator in run.operators.values())
     if turns:
         # A lone surrogate in run data is not valid UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"), make=make)

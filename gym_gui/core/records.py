@@ -123,7 +123,7 @@ class TokenCount(Struct, frozen=True):
     output: _Count
 
 
-class TakenBackRecord(Struct, frozen=True):
+class TakebackRecord(Struct, frozen=True):
     """The beginning that an episode shares with an earlier one, because players took moves back.
 
     Attributes:
@@ -209,7 +209,7 @@ class EpisodeRecord(Struct, frozen=True, forbid_unknown_fields=True):
     limit: str | None = None
     unplayed: bool = False
     result: str | None = None
-    taken_back: TakenBackRecord | None = None
+    taken_back: TakebackRecord | None = None
     time_control: TimeControl | None = None
     out_of_time: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any], name=_NO_KEY)
@@ -517,13 +517,13 @@ def _read_episode(row: object, where: str) -> EpisodeRecord:
     )
 
 
-def _taken_back(f: Fields, where: str) -> TakenBackRecord | None:
+def _taken_back(f: Fields, where: str) -> TakebackRecord | None:
     found = f.any("taken_back")
     if found is None:
         return None
     f = Fields(found, f"{where}, taken_back")
     number = "a whole number from 0"
-    return TakenBackRecord(f.need("episode", count, number), f.need("step", count, number))
+    return TakebackRecord(f.need("episode", count, number), f.need("step", count, number))
 
 
 def _time_control(f: Fields, where: str) -> TimeControl | None:

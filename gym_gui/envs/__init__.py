@@ -19,7 +19,7 @@ from gym_gui.envs.environment_registry import (
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.envs.spec import EnvSpec
-from gym_gui.late_names import late_names
+from gym_gui.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from gym_gui.envs.contract import check
@@ -45,4 +45,4 @@ __all__ = [
     "trouble",
 ]
 
-__getattr__ = late_names(__name__, {"contract": ("check",)})
+__getattr__ = lazy_names(__name__, {"contract": ("check",)})

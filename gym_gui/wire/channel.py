@@ -78,7 +78,7 @@ class Channel(Protocol):
         """Handle the last messages of a worker that has ended, if the transport still has some."""
         ...
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading, so that the worker's writes wait; some transports ignore this."""
         ...
 
@@ -300,7 +300,7 @@ class SocketChannel:
                 return
             self._receive()
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading from the socket."""
         if self._closed or on is self._held:
             return
@@ -360,7 +360,7 @@ class JsonChannel:
     def drain(self) -> None:
         """Do nothing, because the event loop has read the pipe."""
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading from the pipe."""
         if on:
             self._reader.pause_reading()

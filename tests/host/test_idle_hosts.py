@@ -22,7 +22,7 @@ from gym_gui.host.host_client import HostSession
 from gym_gui.host.idle_hosts import IdleHosts
 from gym_gui.host.prestart import CommandHosts
 from gym_gui.host.session_process import HostProcess
-from gym_gui.processes.child import start_again
+from gym_gui.processes.child import start_with_retry
 from tests.support.engine import arena
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
@@ -115,7 +115,7 @@ def test_one_that_was_killed_while_it_waited_is_not_used(hosts: CommandHosts) ->
         os.kill(first, signal.SIGKILL)
         await in_time(lambda: not alive(first), "its end")
         # The session may notice while it starts; a run starts it again then.
-        second, _ = await start_again(lambda: played(hosts, resolved("two"), 0), [].append)
+        second, _ = await start_with_retry(lambda: played(hosts, resolved("two"), 0), [].append)
         return [first, second]
 
     first, second = hosts.run(both())

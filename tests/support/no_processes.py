@@ -20,7 +20,7 @@ from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resol
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
-from gym_gui.controllers.setup.environment_probe_child import Bench
+from gym_gui.controllers.setup.environment_probe_child import ProbeServer
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.host.prestart import CommandHosts
@@ -66,7 +66,7 @@ def record_file(experiment_file: Path, out: Path) -> Path:
 @pytest.fixture
 def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Environments are looked at in a thread of this process: a child costs more than all the rest."""
-    bench = Bench()
+    bench = ProbeServer()
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
 
     async def start(_probe: EnvironmentProbe) -> None:

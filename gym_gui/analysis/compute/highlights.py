@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gym_gui.analysis.compute.collect import OperatorData, Played
+from gym_gui.analysis.compute.collect import CompletedEpisode, OperatorData
 from gym_gui.analysis.compute.pairing import Entry, totals
 from gym_gui.analysis.findings.summary import Highlight
 from gym_gui.analysis.statistics import stats
@@ -17,7 +17,7 @@ RETURN = "return"
 
 class _Ranked(NamedTuple):
     value: float
-    episode: Played
+    episode: CompletedEpisode
 
 
 class ShownEpisode(NamedTuple):

@@ -15,7 +15,7 @@ from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_choice import Films
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import report_read
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_line
 from gym_gui.core.errors import MissingDependencyError
 
@@ -68,7 +68,7 @@ def _report(
 
     read = read_runs(runs, begin if films is not None else None)
     for sentence in (*read.summary.unread, *read.summary.unverified):
-        tell(sentence)
+        print_message(sentence)
     report_read(read, as_json=as_json, out=out, film=finished)
     if out is not None or read.named == 1:
         _write_games([run.path for run in read.runs], out, as_json=as_json)
@@ -100,7 +100,7 @@ def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> N
         try:
             count = write_pgn(run, file)
         except MissingDependencyError as error:
-            tell(str(error))
+            print_message(str(error))
             return
         if not as_json:
             write_line(f"Games: {file} ({count} game{'s' * (count != 1)})")

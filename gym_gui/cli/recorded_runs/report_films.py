@@ -13,7 +13,7 @@ from typing import Self
 
 from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.analysis.records.reader import Run
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.child_jobs.films import FilmOrder, make_films
 from gym_gui.controllers.runs.operator_execution import OperatorProgress
@@ -74,7 +74,8 @@ class ReportFilms:
                     show([OperatorProgress("replays", "Replays", *counts, 0, 0, 0)])
         except KeyboardInterrupt:
             self._stop()
-            tell(f"replays were stopped; {len(self._films):,} of {len(self.order):,} are in the report")
+            done, total = len(self._films), len(self.order)
+            print_message(f"replays were stopped; {done:,} of {total:,} are in the report")
         if self._error is not None:
             raise self._error
         return self._films

@@ -16,7 +16,7 @@ from gym_gui.analysis.reporting import find_standings, print_json, print_report
 from gym_gui.analysis.site import SiteContent, SiteWritten, new_site, require_replaceable, write_site
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import console
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.recorded_runs.report_films import ReportFilms
@@ -47,7 +47,7 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
     require_replaceable(folder)
     read = read_runs(runs)
     for sentence in (*read.summary.unread, *read.summary.unverified):
-        tell(sentence)
+        print_message(sentence)
     found = find_standings(read.runs)
     if not as_json:
         print_report(read.summary, found, console())
@@ -94,7 +94,7 @@ def first_interrupt() -> Generator[Callable[[], bool]]:
         if interrupted:
             raise KeyboardInterrupt
         interrupted = True
-        tell(
+        print_message(
             "stopping: the site gets no further replays and transcripts; to write nothing, press Ctrl-C again"
         )
 

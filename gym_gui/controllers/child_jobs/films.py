@@ -12,7 +12,7 @@ from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_choice import FilmKey, Showable, chosen
 from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.analysis.records.reader import Run
-from gym_gui.controllers.child_jobs.filming import LONGEST_FILM_S, films_apart
+from gym_gui.controllers.child_jobs.filming import LONGEST_FILM_S, write_films_in_child
 from gym_gui.core.errors import MosaicError
 
 ROOM = 4_000_000
@@ -126,7 +126,9 @@ class _Work:
             try:
                 async with asyncio.timeout(LONGEST_FILM_S * len(episodes)):
                     folder = self._films.place(run.run_id, operator_id)
-                    await films_apart(run, operator_id, episodes, folder, self._order.most_bytes, self._count)
+                    await write_films_in_child(
+                        run, operator_id, episodes, folder, self._order.most_bytes, self._count
+                    )
             except TimeoutError:
                 missing = "playing it again took too long"
             except MosaicError as error:

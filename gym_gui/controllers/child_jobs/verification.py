@@ -12,9 +12,9 @@ import msgspec
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import (
     PositionReports,
-    play_apart,
     question_of_job,
-    tell_operators,
+    report_operators,
+    run_in_child,
 )
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.reexecution.verification import Verification, verify
@@ -25,7 +25,7 @@ from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 
-async def verify_apart(
+async def verify_in_child(
     run: Run,
     on_progress: OnProgress | None = None,
     *,
@@ -46,7 +46,7 @@ async def verify_apart(
         SubprocessJobError: The environment ended the process, or did not return.
     """
     chosen = None if only is None else {name: sorted(indices) for name, indices in only.items()}
-    answer = await play_apart(
+    answer = await run_in_child(
         __name__,
         {"run": str(run.path.absolute()), "only": chosen},
         experiment_of(run).operators,
@@ -63,7 +63,7 @@ class _Onlooker(PositionReports):
 
 def _verify() -> Any:
     asked = question_of_job()
-    verified = verify(open_run(Path(asked["run"])), tell_operators, _Onlooker(), asked["only"])
+    verified = verify(open_run(Path(asked["run"])), report_operators, _Onlooker(), asked["only"])
     return msgspec.to_builtins(asyncio.run(verified))
 
 

@@ -32,7 +32,7 @@ _FORM: Final = "Write demonstrations as {run: PATH, episode: 0}; operator, agent
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedEpisodes:
     """Recorded episodes named by a worker setting, for use as demonstrations.
 
     Attributes:
@@ -50,7 +50,7 @@ class Recorded:
     turns: int = 0
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Recorded:
+    def of(cls, given: Mapping[str, Any]) -> RecordedEpisodes:
         """Return the recorded episodes that a setting's value names.
 
         Raises:
@@ -89,7 +89,7 @@ def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str
     for setting in resolved.workers[agent].settings_schema:
         given = settings.get(setting.name)
         if setting.kind == SETTING and isinstance(given, Mapping) and given:
-            recorded = Recorded.of(cast("Mapping[str, Any]", given))
+            recorded = RecordedEpisodes.of(cast("Mapping[str, Any]", given))
             told = list(_turns_of_episodes(resolved, recorded, agent))
             _check_size(told)
             result[setting.name] = {**given, EPISODES: told}
@@ -108,7 +108,7 @@ def _check_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
 
 
 def _turns_of_episodes(
-    resolved: ResolvedOperator, recorded: Recorded, slot: AgentID
+    resolved: ResolvedOperator, recorded: RecordedEpisodes, slot: AgentID
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the list of turns of each episode, for use as demonstrations."""
     # Few slots have demonstrations, and every session process imports this module.
@@ -158,7 +158,9 @@ def _turns_of_episodes(
         yield turns[: recorded.turns or None]
 
 
-def _operator(resolved: ResolvedOperator, recorded: Recorded, experiment: Experiment) -> OperatorConfig:
+def _operator(
+    resolved: ResolvedOperator, recorded: RecordedEpisodes, experiment: Experiment
+) -> OperatorConfig:
     """Return the operator that played the named episodes in the same environment as the slot's."""
     known = {operator.operator_id: operator for operator in experiment.operators}
     if recorded.operator and recorded.operator not in known:

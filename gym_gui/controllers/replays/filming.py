@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gym_gui.analysis.pages.film import Act, Film, FilmFrame, Patch
-from gym_gui.controllers.replays.replay_reel import Look
+from gym_gui.analysis.pages.film import Film, FilmFrame, LatestAction, Patch
+from gym_gui.controllers.replays.replay_reel import StoredState
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, Picture, ReplayFrame, ReplayOrder
 from gym_gui.controllers.replays.replay_track import ReplayTrack
 from gym_gui.core.drawing.packed_picture import PackedPicture, pack, unpack
@@ -33,7 +33,7 @@ _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
 class _Kept:
     """State of the replay that may become a frame of the film."""
 
-    look: Look
+    look: StoredState
     picture: PackedPicture | None
     last: bool = False
 
@@ -87,12 +87,12 @@ def _thinned(frames: Iterator[ReplayFrame]) -> tuple[list[_Kept], int]:
     """Return evenly spaced states of the replay and the last state, with the stride between them."""
     kept: list[_Kept] = []
     every = 1
-    final: tuple[Look, Picture | None] | None = None
+    final: tuple[StoredState, Picture | None] | None = None
     for frame in frames:
-        final = Look.of(frame), frame.picture
+        final = StoredState.of(frame), frame.picture
         if frame.position % every:
             continue
-        kept.append(_Kept(Look.of(frame), _packed(frame.picture)))
+        kept.append(_Kept(StoredState.of(frame), _packed(frame.picture)))
         if len(kept) > MOST_FRAMES:
             kept, every = kept[::2], every * 2
     if final is not None and final[0].position != kept[-1].look.position:
@@ -160,17 +160,19 @@ class _Cutter:
             text = self._word(look.text[:_LONGEST_TEXT])
         return FilmFrame(look.step, patches, acts, board, last, text, scores)
 
-    def _acts(self, before: int, rows: int) -> tuple[Act, ...]:
+    def _acts(self, before: int, rows: int) -> tuple[LatestAction, ...]:
         """Return each agent's last action since the previous frame."""
         latest = {self._track.steps[i].agent_id: i for i in range(before, min(rows, len(self._track.steps)))}
-        found: list[Act] = []
+        found: list[LatestAction] = []
         for agent, i in latest.items():
             step = self._track.steps[i]
             word = self._track.words(step, self._replay.meanings)
             source = -1 if step.action_source in _USUAL else self._word(str(step.action_source))
             total = self._track.total(agent, rows)
             reward = step.reward or 0.0
-            found.append(Act(self._agents[agent], self._word(word), _finite(reward), _finite(total), source))
+            found.append(
+                LatestAction(self._agents[agent], self._word(word), _finite(reward), _finite(total), source)
+            )
         return tuple(found)
 
     def _word(self, word: str) -> int:

@@ -18,7 +18,7 @@ from gym_gui.controllers.engine.session_events import OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession
 from gym_gui.controllers.runs.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.runs.shard_plan import ShardPlan
 from gym_gui.core.config import Experiment
@@ -155,7 +155,7 @@ class ExperimentRun:
         header: Mapping[str, Any] | None = None,
         part: ShardPlan | None = None,
         only: Mapping[str, Collection[int]] | None = None,
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
         leased: LeaseFiles | None = None,
         compress: bool = False,
         on_progress: OnProgress | None = None,

@@ -132,7 +132,7 @@ class OperatorExecution:
         at = next((i for i, other in enumerate(waiting) if other.index > plan.index), len(waiting))
         waiting.insert(at, plan)
 
-    def take_back(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
+    def requeue(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
         """Queue the episodes of a dead session again.
 
         Args:

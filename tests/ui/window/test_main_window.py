@@ -91,13 +91,13 @@ def own_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "operators": SlowPage,
         "results": BrokenPage,
     }
-    load = pages.Place.load
+    load = pages.PageEntry.load
 
-    def loaded(place: pages.Place) -> type[Page]:
+    def loaded(place: pages.PageEntry) -> type[Page]:
         return classes.get(place.name) or load(place)
 
-    monkeypatch.setattr(pages.Place, "load", loaded)
-    monkeypatch.setattr(pages.Place, "imported", True)
+    monkeypatch.setattr(pages.PageEntry, "load", loaded)
+    monkeypatch.setattr(pages.PageEntry, "imported", True)
     NotePage.said.clear()
     yield
 
@@ -132,7 +132,7 @@ class TestPlaces:
             imported.append((name, threading.current_thread() is threading.main_thread()))
             assert may_end.wait(30)
 
-        monkeypatch.setattr(pages.Place, "imported", False)
+        monkeypatch.setattr(pages.PageEntry, "imported", False)
         monkeypatch.setattr(main_window, "import_module", imports)
         qtbot.mouseClick(button(window, "play"), LEFT)
         qtbot.waitUntil(lambda: imported == [("gym_gui.ui.pages.play", False)])
@@ -149,7 +149,7 @@ class TestPlaces:
             assert may_end.wait(30)
             ended.set()
 
-        monkeypatch.setattr(pages.Place, "imported", False)
+        monkeypatch.setattr(pages.PageEntry, "imported", False)
         monkeypatch.setattr(main_window, "import_module", imports)
         qtbot.mouseClick(button(window, "play"), LEFT)
         window.go("settings")
