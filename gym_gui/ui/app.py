@@ -58,6 +58,9 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     """
     arguments = list(argv if argv is not None else sys.argv)
     sys.setswitchinterval(_SWITCH_S)
+    # Qt scales a picture in several threads and waits for all of them: up to a second on a busy machine, for
+    # work of 2 ms.
+    os.environ.setdefault("QT_NO_GUI_THREADPOOL", "1")
     _scale_with_text()
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(arguments[:1] or ["mosaic"])

@@ -29,7 +29,14 @@ class BareDebian:
         self, command: str, *, user: str = "root", network: bool = True, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a command of the shell; without ``network`` there is no device but a loopback that is down."""
-        line = ["/usr/sbin/chroot", f"--userspec={user}", str(self.root), "/bin/sh", "-c", f"cd ~ && {command}"]
+        line = [
+            "/usr/sbin/chroot",
+            f"--userspec={user}",
+            str(self.root),
+            "/bin/sh",
+            "-c",
+            f"cd ~ && {command}",
+        ]
         if not network:
             line = ["/usr/bin/unshare", "--net", *line]
         home = "/root" if user == "root" else f"/home/{user}"

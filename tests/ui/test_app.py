@@ -164,3 +164,19 @@ def test_it_opens_on_a_real_display(run: Run, tmp_path: Path) -> None:
         check=False,
     )
     assert process.stdout.splitlines() == ["painted xcb", "ended 0"], process.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+def test_qt_scales_a_picture_in_the_thread_that_paints(run: Run) -> None:
+    body = (
+        "import os\n"
+        "from PyQt6.QtCore import Qt\n"
+        "from PyQt6.QtGui import QImage\n"
+        "before = os.listdir('/proc/self/task')\n"
+        "large = QImage(2000, 2000, QImage.Format.Format_RGB32)\n"
+        "large.scaled(1500, 1500, transformMode=Qt.TransformationMode.SmoothTransformation)\n"
+        "print(len(os.listdir('/proc/self/task')) - len(before), 'more threads')\n"
+        "QTimer.singleShot(0, window.close)"
+    )
+    out, err = run("-c", script(body)).communicate(timeout=60)
+    assert out.splitlines() == ["0 more threads", "ended 0"], err

@@ -11,9 +11,8 @@ from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_folder import write_film
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import PositionReports, question_of_job, run_in_child
-from gym_gui.controllers.replays.filming import film_of
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.runs.recorded_episode import load_episodes
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, report_progress
 
 LONGEST_FILM_S: Final = 60.0
@@ -58,13 +57,15 @@ async def write_films_in_child(
         if told.get("film") in episodes:
             on_film()
 
-    from gym_gui.controllers.reexecution.verification import experiment_of  # the process needs none of it
-
     operators = [each for each in experiment_of(run).operators if each.operator_id == operator_id]
     await run_in_child(__name__, asked, operators, on_told=hear, longest_s=longest_s)
 
 
 def _film() -> None:
+    # The command that starts this process needs neither pictures nor replays.
+    from gym_gui.controllers.replays.filming import film_of
+    from gym_gui.services.runs.recorded_episode import load_episodes
+
     asked = question_of_job()
     run, operator_id = open_run(Path(asked["run"])), asked["operator"]
     reports = PositionReports()

@@ -7,8 +7,8 @@ from typing import Any
 
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import PositionReports, question_of_job, run_in_child
-from gym_gui.controllers.reexecution.verification import experiment_of
 from gym_gui.controllers.replays.minari_export import write_datasets
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.subprocess_job import answer_job
 
 

@@ -17,8 +17,8 @@ from gym_gui.controllers.child_jobs.child_job import (
     run_in_child,
 )
 from gym_gui.controllers.reexecution.reparsing import Reparsing, recorded_replies, reparse
-from gym_gui.controllers.reexecution.verification import experiment_of
 from gym_gui.controllers.runs.script_execution import OnProgress
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 

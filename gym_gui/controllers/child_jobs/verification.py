@@ -17,10 +17,11 @@ from gym_gui.controllers.child_jobs.child_job import (
     run_in_child,
 )
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-from gym_gui.controllers.reexecution.verification import Verification, experiment_of, verify
+from gym_gui.controllers.reexecution.verification import Verification, verify
 from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 

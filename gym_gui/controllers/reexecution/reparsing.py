@@ -22,7 +22,7 @@ from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.recorded_calls import Attempts, RecordedCalls
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.reexecution.divergence import Divergence
-from gym_gui.controllers.reexecution.verification import Verification, experiment_of, verify
+from gym_gui.controllers.reexecution.verification import Verification, verify
 from gym_gui.controllers.runs.model_slots import CALLS
 from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.core.config import OperatorConfig
@@ -35,6 +35,7 @@ from gym_gui.core.spaces import space_to_spec
 from gym_gui.core.types import REFUSED, AgentID, Decision, Shown
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.module_query import NoAnswerError, ask
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry

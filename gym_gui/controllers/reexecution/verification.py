@@ -41,15 +41,14 @@ from gym_gui.controllers.replays.replay import REPLAY, replay_operator
 from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgress
 from gym_gui.core.config import GOAL_SUFFIX, Experiment, OperatorConfig
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.shards import SHARD
 from gym_gui.core.experiment.slot_patterns import ANY
 from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import integers, mapping
 from gym_gui.core.records import has_digests
-from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.types import AgentID, Decision
+from gym_gui.services.runs.recorded_experiment import experiment_of
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, RERUN, RUNNING, read_header
 from gym_gui.services.versions import versions_of
 
@@ -193,12 +192,6 @@ def chosen_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
     about = mapping(run.record.extra.get(SHARD)) or mapping(run.record.extra.get(RERUN)) or {}
     chosen = mapping(about.get("episodes"))
     return None if chosen is None else {name: integers(chosen.get(name)) or () for name in run.operators}
-
-
-def experiment_of(run: Run) -> Experiment:
-    """Return the checked experiment of a run, without importing anything that the run names."""
-    origin = Origin(str(run.path / "run.json"), str(run.path))
-    return experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
 
 
 def _with_recorded_players(operator: OperatorConfig) -> ResolvedOperator:

@@ -19,7 +19,6 @@ from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
-from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.types import AgentID
 from gym_gui.services.runs.recorder import COMPLETED
 
@@ -115,11 +114,10 @@ def _turns_of_episodes(
     # Few slots have demonstrations, and every session process imports this module.
     from gym_gui.analysis import open_run
     from gym_gui.analysis.records.compare import EpisodeRows
-    from gym_gui.core.experiment.experiment_data import experiment_from_data
+    from gym_gui.services.runs.recorded_experiment import experiment_of
 
     run = open_run(recorded.run)
-    origin = Origin(str(run.path / "run.json"), str(run.path))
-    experiment = experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
+    experiment = experiment_of(run)
     config = _operator(resolved, recorded, experiment)
     rows = EpisodeRows(run.operators[config.operator_id])
     agent, view = recorded.agent or slot, resolved.views.get(slot)

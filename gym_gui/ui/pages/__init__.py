@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -39,6 +40,11 @@ class PageEntry:
     def there(self) -> bool:
         """Whether the Python module of the page exists."""
         return find_spec(self.module) is not None
+
+    @property
+    def imported(self) -> bool:
+        """Whether the Python module of the page was imported already."""
+        return self.module in sys.modules
 
     def load(self) -> type[Page]:
         """Import the Python module of the page and return the page class."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from PyQt6.QtCore import QModelIndex, QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
@@ -263,8 +263,10 @@ class StepTable(RowsTable[_Row]):
         self.steps = StepTableModel()
         self._action: int | None = None
         self._followed: tuple[int, int] | None = None
+        self._hints: dict[int, int] = {}
         super().__init__(self.steps, "step-table", "Steps of the episode", _ROW, parent)
         self.steps.setParent(self)
+        self.steps.modelAboutToBeReset.connect(self._hints.clear)
         self.setItemDelegate(_StepDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         # The arrow keys belong to the scrub bar; the table follows it.
@@ -281,6 +283,21 @@ class StepTable(RowsTable[_Row]):
         self._action = headings.index("Action") if len(players) == 1 else None
         self.head.setStretchLastSection(self._action is None)
         self._fit_columns()
+
+    def sizeHintForColumn(self, column: int) -> int:
+        """Return the width of a column's first 100 cells, measured once for the shown episodes.
+
+        Qt measures them at every change of size and theme, which takes 0.1 s.
+        """
+        if column not in self._hints:
+            self._hints[column] = super().sizeHintForColumn(column)
+        return self._hints[column]
+
+    def changeEvent(self, a0: QEvent | None) -> None:
+        """Measure the cells again with a new font."""
+        if a0 is not None and a0.type() == QEvent.Type.FontChange:
+            self._hints.clear()
+        super().changeEvent(a0)
 
     @property
     def wanted_width(self) -> int:

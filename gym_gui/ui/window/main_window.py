@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -75,7 +76,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self.pages: dict[str, Page] = {}
         self._places: dict[str, PageEntry] = {place.name: place for place in places()}
         self._page_commands: list[str] = []
-        self._current = ""
+        self._current = self._wanted = ""
         self._editors: Editors | None = None
         self._ending: asyncio.Task[None] | None = None
         self._painted = self._is_shut_down = self._is_closing = self._close_confirmed = False
@@ -140,7 +141,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self._closing_note.setProperty("role", "wash")
         self._closing_note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._closing_note.hide()
-        self._rail.chosen.connect(self.go)
+        self._rail.chosen.connect(self.visit)
         self._rail.logo.clicked.connect(self._on_logo_clicked)
         self._status.log_toggled.connect(self._on_log_toggled)
         self._log_dock.closed.connect(self._on_log_closed)
@@ -196,6 +197,24 @@ class MainWindow(PathDropTarget, QMainWindow):
         """The page that is shown; ``None`` if it could not be created."""
         return self.pages.get(self._current)
 
+    def visit(self, name: str) -> None:
+        """Show a page that the user chose; import its module before, in a thread, if that is to be done.
+
+        The first page takes NumPy and the engine along, which would block the window for up to half a second.
+        """
+        self._wanted = name
+        place = self._places.get(name)
+        if place is None or place.imported:
+            self.go(name)
+        else:
+            self.context.spawn(self._import_and_show(place), f"Opening {place.title}")
+
+    async def _import_and_show(self, place: PageEntry) -> None:
+        with contextlib.suppress(Exception):  # go() imports the module again, and reports the error
+            await asyncio.to_thread(import_module, place.module)
+        if self._wanted == place.name:  # the user may have chosen another page since
+            self.go(place.name)
+
     def go(self, name: str, request: dict[str, object] | None = None) -> None:
         """Show a page and pass it a request; the first visit creates the page.
 
@@ -205,6 +224,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         """
         if self._is_closing:
             return
+        self._wanted = name
         if name not in self._places:
             self.context.notify(f"This installation has no page {name!r}", "warning")
             self._rail.set_current(self._current)
@@ -571,4 +591,4 @@ class _ShowPage:
         self._window, self._name = window, name
 
     def __call__(self) -> None:
-        self._window.go(self._name)
+        self._window.visit(self._name)

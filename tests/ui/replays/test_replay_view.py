@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtWidgets import QLabel, QPushButton, QToolButton
+from PyQt6.QtCore import QModelIndex, QPoint, QSize, Qt
+from PyQt6.QtWidgets import QLabel, QPushButton, QStyledItemDelegate, QStyleOptionViewItem, QToolButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import open_run
@@ -137,6 +137,25 @@ def test_the_bar_and_the_table_are_clicked(view: ReplayView, qtbot: QtBot, run: 
     assert port is not None
     qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=rect.center())
     assert transport.position == 3 and marked(view) == [2]
+
+
+@pytest.mark.usefixtures("replays_here")
+def test_the_cells_are_measured_once_for_an_episode(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "poor", 0)
+    table = named(view, StepTable, "step-table")
+    measured = list[int]()
+
+    class Measured(QStyledItemDelegate):
+        def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+            measured.append(index.row())
+            return super().sizeHint(option, index)
+
+    table.setItemDelegate(Measured(table))
+    for width in (500, 700, 500):
+        table.resize(width, table.height())
+    assert table.width() == 500 and measured == []
+    view.show_episode(run, "good", 0)
+    qtbot.waitUntil(lambda: bool(measured))
 
 
 @pytest.mark.usefixtures("replays_here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -31,6 +32,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
 from gym_gui.ui.widgets import InlineMessage
 from gym_gui.ui.widgets.badges import StatusDot
+from gym_gui.ui.window import main_window
 from gym_gui.ui.window.log_dock import LogDock
 from gym_gui.ui.window.main_window import MainWindow
 from gym_gui.ui.window.navigation import Logo, NavigationRail, RailButton
@@ -95,6 +97,7 @@ def own_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return classes.get(place.name) or load(place)
 
     monkeypatch.setattr(pages.PageEntry, "load", loaded)
+    monkeypatch.setattr(pages.PageEntry, "imported", True)
     NotePage.said.clear()
     yield
 
@@ -119,6 +122,41 @@ class TestPlaces:
         window.go("play")
         assert named(window, Page, "page-play") is first and first.isVisible()
         assert NotePage.said == [("opened", {}), "left", ("opened", {})]
+
+    def test_its_module_is_imported_in_a_thread_before(
+        self, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        imported, may_end = list[tuple[str, bool]](), threading.Event()
+
+        def imports(name: str) -> None:
+            imported.append((name, threading.current_thread() is threading.main_thread()))
+            assert may_end.wait(30)
+
+        monkeypatch.setattr(pages.PageEntry, "imported", False)
+        monkeypatch.setattr(main_window, "import_module", imports)
+        qtbot.mouseClick(button(window, "play"), LEFT)
+        qtbot.waitUntil(lambda: imported == [("gym_gui.ui.pages.play", False)])
+        assert window.current == "home"
+        may_end.set()
+        qtbot.waitUntil(lambda: window.current == "play")
+
+    def test_a_later_choice_wins_over_one_that_is_imported(
+        self, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ended, may_end = threading.Event(), threading.Event()
+
+        def imports(_: str) -> None:
+            assert may_end.wait(30)
+            ended.set()
+
+        monkeypatch.setattr(pages.PageEntry, "imported", False)
+        monkeypatch.setattr(main_window, "import_module", imports)
+        qtbot.mouseClick(button(window, "play"), LEFT)
+        window.go("settings")
+        may_end.set()
+        qtbot.waitUntil(ended.is_set)
+        qtbot.wait(50)
+        assert window.current == "settings"
 
     def test_control_and_a_number_go_there(self, window: MainWindow, qtbot: QtBot) -> None:
         qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
