@@ -256,7 +256,7 @@ def test_a_run_whose_environment_ends_the_process_is_a_sentence(
         assert "does not play out" in said or '"departures"' in said or "sys.exit(3)" in said
 
 
-@pytest.mark.parametrize("how", ["prints", "exits", "leaves"])
+@pytest.mark.parametrize("how", some_of(["prints", "exits", "leaves"], "prints", "leaves"))
 def test_a_dry_run_outlives_what_its_environment_does(how: str, mosaic: Mosaic, odd: Path) -> None:
     """Examples of turns are played in it."""
     odd.write_text(how)
@@ -345,7 +345,7 @@ def _read(mosaic: Mosaic, record: Path, name: str, how: str) -> Done:
     return _run(mosaic, how, *command, "--trust", "--json")
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", some_of(READ, "run", "dry run", "shard", "rerun", "tournament"))
 def test_what_is_printed_and_started_while_an_environment_is_read_spoils_nothing(
     name: str, mosaic: Mosaic, odd: Path, record: Path
 ) -> None:

@@ -40,6 +40,8 @@ from gym_gui.services.subprocess_job import USAGE, Finished
 from mosaic_worker.failures import described
 
 _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
+_BENCHES: dict[Path, Bench] = {}
+"""Of windows, by working directory: a slot that was loaded is not loaded again by the tests that follow."""
 
 
 async def local_session(
@@ -70,9 +72,7 @@ def record_file(experiment_file: Path, out: Path) -> Path:
     return asyncio.run(manager.run()).folder
 
 
-def _look_here(patch: pytest.MonkeyPatch) -> None:
-    benches: dict[Path, Bench] = {}
-
+def _look_here(patch: pytest.MonkeyPatch, benches: dict[Path, Bench]) -> None:
     async def start(_probe: EnvironmentProbe) -> Bench:
         return benches.setdefault(Path.cwd(), Bench())
 
@@ -87,7 +87,7 @@ def _look_here(patch: pytest.MonkeyPatch) -> None:
 def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Environments are looked at in a thread of this process: a child costs more than all the rest."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
-    _look_here(monkeypatch)
+    _look_here(monkeypatch, _BENCHES)
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def _sessions_of_commands() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gym_gui.host.prestart.CommandHosts", _HostsHere)
         patch.setattr(child_job, "run_foreign_job", _job_here)
-        _look_here(patch)
+        _look_here(patch, {})
         yield
 
 
