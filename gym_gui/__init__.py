@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gym_gui.late_names import late_names
+from gym_gui.lazy_imports import lazy_names
 from gym_gui.version import __version__
 
 __all__ = ["__version__", "aevaluate", "evaluate", "tournament"]
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gym_gui.tournaments import tournament
 
 
-__getattr__ = late_names(__name__, {"evaluation": ("aevaluate", "evaluate"), "tournaments": ("tournament",)})
+__getattr__ = lazy_names(__name__, {"evaluation": ("aevaluate", "evaluate"), "tournaments": ("tournament",)})
 
 
 def __dir__() -> list[str]:

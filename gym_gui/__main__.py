@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 
 from gym_gui.core.printable_text import show_only
+from mosaic_worker.launch import end_process
 
 
 def main() -> int:
-    """Run the program and return its exit status."""
+    """Run the program and return its exit status; after a command, end the process with it."""
     # SIGTERM acts like Ctrl-C, so that everything the program has started is cleaned up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     show_only()
@@ -20,17 +23,37 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("mosaic: interrupted\n")
         status = 130
+    except Exception as error:
+        status = _report(error)
+    # Freeing every object takes a tenth of a second. A window needs it: Qt hands the clipboard over then.
+    if "PyQt6" not in sys.modules:
+        end_process(status)
     # If a KeyboardInterrupt passed through an exec() of text (dataclasses use exec) and was caught further
     # up, Python ends by SIGINT instead of this status. Python checks the last exec() only, so run another.
     exec("")
     return status
 
 
+def _report(error: Exception) -> int:
+    """Write a crash report, print where it is, and return the exit status."""
+    from gym_gui.cli.errors import WORK_FAILED, print_message
+    from gym_gui.processes.crash_reports import write_crash_report
+
+    file = write_crash_report(error)
+    if file is None or os.environ.get("MOSAIC_DEBUG"):
+        traceback.print_exception(error)
+    where = f" A report that you may send: {file}" if file is not None else ""
+    print_message(f"something went wrong: {type(error).__name__}: {error}.{where}")
+    return WORK_FAILED
+
+
 def _run() -> int:
-    from gym_gui.cli.window import open_window, open_with
+    from gym_gui.cli.window import open_window, open_with, package_trouble
 
     open_with(_show)
     arguments = sys.argv[1:]
+    if not arguments and package_trouble():
+        arguments = ["--help"]
     if arguments in ([], ["gui"]):
         # Skips the command line's parser, whose import takes longer than the window's.
         try:

@@ -19,7 +19,7 @@ from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.controllers.runs.tournament_run import TournamentRun
 from gym_gui.core.config import ExecutionConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.experiment.tournament import Tournament, environment, held_out_from_data, schedule_from_data
+from gym_gui.core.experiment.tournament import Tournament, environment, read_held_out, schedule_from_data
 from gym_gui.core.experiment.tournament_pool import SLOTS, BySlot, Player
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.trusted.trust import TYPED
@@ -27,7 +27,7 @@ from gym_gui.core.validation import mapping
 from gym_gui.evaluation.evaluation_run import open_here, run_to_end, seed_list
 from gym_gui.evaluation.players import Policy, as_assignment, is_configured
 from gym_gui.services.policies.group_operators import pool_of
-from mosaic_worker.failures import own_part
+from mosaic_worker.failures import author_part
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def tournament(
             environment(env_id, given, TYPED),
             schedule_from_data(schedule).among(pool),
             execution,
-            held_out=pool.named(held_out_from_data(held_out)),
+            held_out=pool.named(read_held_out(held_out)),
             trainings=pool.trainings,
         )
         folder = None if resume is None else Path(resume)
@@ -167,7 +167,7 @@ def tournament(
         result = run_to_end(run.run())
         return TournamentResults(result.folder, result.status)
     except MosaicError as error:
-        raise error.with_traceback(None) from own_part(error.__cause__)
+        raise error.with_traceback(None) from author_part(error.__cause__)
 
 
 def _players_of(

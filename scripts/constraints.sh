@@ -12,12 +12,14 @@ need_python
 need_uv
 cd -- "$ROOT"
 new=$(mktemp)
-trap 'rm -f -- "$new"' EXIT
+sdk=$(mktemp)
+trap 'rm -f -- "$new" "$sdk"' EXIT
 [[ ${1:-} == --keep ]] && cp requirements/constraints.txt "$new"
 # 3.11 is 3.11.0 here: Debian 12 has 3.11.2, which some newest releases no longer accept.
+echo "mosaic-worker @ file://$ROOT/3rd_party/mosaic_worker_sdk" >"$sdk"
 "$UV" pip compile -q pyproject.toml requirements/pins.in --extra gui --extra evdev --extra dev --extra ray --extra all-envs --extra envpool \
-    --python "$PYTHON_BIN" --python-version 3.11 --overrides requirements/overrides.txt --no-header --no-annotate \
-    --no-emit-package mosaic-gym-gui -o "$new" >/dev/null
+    --python "$PYTHON_BIN" --python-version 3.11 --overrides requirements/overrides.txt --overrides "$sdk" --no-header --no-annotate \
+    --no-emit-package mosaic-gym-gui --no-emit-package mosaic-worker -o "$new" >/dev/null
 {
     echo "# Exact versions that are used together; made by scripts/constraints.sh, not edited by hand."
     echo "# pip install -c requirements/constraints.txt …   (torch first: see CONTRIBUTING.md)"

@@ -10,7 +10,7 @@ import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.types import Decision
-from gym_gui.evaluation.learning import Game, GameOver, LearnerSession, Progress, open_session
+from gym_gui.evaluation.learning import EpisodeResult, Game, LearnerSession, Progress, open_session
 from tests.support.fixtures import offspring
 from tests.support.processes import Offspring
 
@@ -65,7 +65,7 @@ def opened() -> Iterator[Callable[..., LearnerSession]]:
         session.close()
 
 
-def played_out(session: LearnerSession, progress: Progress) -> list[GameOver]:
+def played_out(session: LearnerSession, progress: Progress) -> list[EpisodeResult]:
     """How games come out in which the learner plays the lowest legal action."""
     over = list(progress.over)
     while progress.decisions:
@@ -76,7 +76,7 @@ def played_out(session: LearnerSession, progress: Progress) -> list[GameOver]:
 
 def test_the_learner_is_asked_in_every_seat(opened: Callable[..., LearnerSession]) -> None:
     session, others = opened("tictactoe_v3"), Lowest()
-    session.hold("lowest", others)
+    session.register_policy("lowest", others)
     assert session.seats == ["player_1", "player_2"]
     progress = session.begin([Game(0, 1, "player_1", "lowest"), Game(1, 1, "player_2", "lowest")])
     first, second = (progress.decisions[i] for i in range(2))
@@ -97,7 +97,7 @@ def test_workers_take_the_other_seats_and_all_of_it_repeats(
     games = [
         Game(i, i, f"player_{1 + i % 2}", ("tree_search", "first_legal", "random")[i % 3]) for i in range(12)
     ]
-    found: list[list[GameOver]] = []
+    found: list[list[EpisodeResult]] = []
     for _ in range(2):
         session = opened("tictactoe_v3", [str(file), "random"])
         found.append(played_out(session, session.begin(games)))
@@ -123,9 +123,9 @@ def test_a_training_against_many_keeps_so_many_workers(
     met = [0, 1, 2, 0, 3, 4, 5, 1, 0, 2]
     rounds = [[Game(10 * n + k, n, f"player_{1 + k}", f"p{i}") for k in range(2)] for n, i in enumerate(met)]
 
-    def outcomes(**bound: int) -> tuple[list[GameOver], list[set[str]]]:
+    def outcomes(**bound: int) -> tuple[list[EpisodeResult], list[set[str]]]:
         session = opened("tictactoe_v3", pool, **bound)
-        found: list[GameOver] = []
+        found: list[EpisodeResult] = []
         alive: list[set[str]] = []
         for games in rounds:
             found += played_out(session, session.begin(games))

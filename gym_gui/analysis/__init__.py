@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gym_gui.late_names import late_names
+from gym_gui.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from gym_gui.analysis.compute.summary_builder import summarize
@@ -36,7 +36,7 @@ __all__ = [
     "write_summary",
 ]
 
-__getattr__ = late_names(
+__getattr__ = lazy_names(
     __name__,
     {
         "records.reader": ("OperatorRun", "Run", "open_run"),

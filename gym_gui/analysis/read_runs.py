@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from gym_gui.analysis.compute.summary_builder import summarize
+from gym_gui.analysis.compute.summary_builder import OnCollected, summarize
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.analysis.records.record_check import check_records
@@ -28,13 +28,14 @@ class ReadRuns(NamedTuple):
     summary: PrintedSummary
 
 
-def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
+def read_runs(paths: Sequence[str | Path], on_collected: OnCollected | None = None) -> ReadRuns:
     """Open runs and summarize them.
 
     Of several folders, those that are damaged, of a newer version or no runs are left out and listed.
 
     Args:
         paths: Run folders.
+        on_collected: Called once the episodes of all runs are read; the runs may then turn out to be damaged.
 
     Raises:
         UsageError: No run was named, a path does not exist, a run is named twice, or none can be read.
@@ -45,7 +46,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
     runs, errors = _opened(paths)
     _check_named_once(runs)
     try:
-        summary = checked(runs, summarize(runs))
+        summary = checked(runs, summarize(runs, on_collected=on_collected))
     except UsageError:
         if len(paths) == 1:
             raise

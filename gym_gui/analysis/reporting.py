@@ -25,7 +25,7 @@ from gym_gui.analysis.pages.transcript_page import render_transcript
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.terminal_report import render_cross_play, render_standings, render_tables, render_text
-from gym_gui.analysis.transcripts.transcript import Transcript, told
+from gym_gui.analysis.transcripts.transcript import Transcript, content_words
 from gym_gui.analysis.words.report_text import clean
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
@@ -34,8 +34,8 @@ from mosaic_worker.plain_files import replace_file
 
 MOST_BYTES = 6_000_000
 """Largest size of a page in bytes; larger replays are left out, and listed in a note."""
-FilmMaker = Callable[[Sequence[Run], Summary], Films]
-"""Function that returns the replays for a report, given its runs and summary."""
+FilmMaker = Callable[[], Films]
+"""Function that returns the replays for a report; called when all but the page is written."""
 
 
 def report(
@@ -89,8 +89,7 @@ def report_read(
     standings = find_standings(runs)
     if not as_json:
         print_report(summary, standings, console)
-    films: Films = film(runs, summary) if film is not None and folder is not None else {}
-    page = None if folder is None else write_report(summary, folder, runs, standings, films)
+    page = None if folder is None else write_report(summary, folder, runs, standings, film or dict)
     if as_json:
         print_json(summary, standings, console, report=None if page is None else str(page))
     elif page is not None:
@@ -121,7 +120,7 @@ def write_report(
     folder: Path,
     runs: Sequence[Run],
     standings: Found | None = None,
-    films: Films | None = None,
+    film: FilmMaker = dict,
 ) -> Path:
     """Write ``summary.json``, the pages, and for a tournament ``tournament.json``.
 
@@ -130,7 +129,7 @@ def write_report(
         folder: Folder for the files.
         runs: Runs of the report.
         standings: Results of a tournament; by default computed if the run is a tournament.
-        films: Replays for the page.
+        film: Returns the replays for the page.
 
     Returns:
         Path of the report's page.
@@ -141,7 +140,7 @@ def write_report(
     standings = standings or find_standings(runs)
     make = not _is_one_of(folder, runs)
     write_standings(standings, folder, make=make)
-    page = write_html(summary, folder, runs, standings, films)
+    page = write_html(summary, folder, runs, standings, film)
     # Written last, because it contains the digests of the other files.
     write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None), make=make)
     return page
@@ -221,7 +220,7 @@ def write_html(
     folder: Path,
     runs: Sequence[Run] = (),
     standings: Found | None = None,
-    films: Films | None = None,
+    film: FilmMaker = dict,
 ) -> Path:
     """Write ``report.html``, completely or not at all, and ``transcript.html`` beside it.
 
@@ -230,7 +229,7 @@ def write_html(
         folder: Folder for the pages.
         runs: Runs whose model calls and details of decisions the transcript page shows.
         standings: Results of a tournament; by default computed if the run is a tournament.
-        films: Replays for the page.
+        film: Returns the replays for the page.
 
     Returns:
         Path of the report's page.
@@ -240,12 +239,12 @@ def write_html(
         RunFormatError: A row of ``calls.jsonl`` is damaged.
     """
     make = not _is_one_of(folder, runs)
-    turns = told(Transcript(operator) for run in runs for operator in run.operators.values())
+    turns = content_words(Transcript(operator) for run in runs for operator in run.operators.values())
     if turns:
         # A lone surrogate in run data is not valid UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"), make=make)
     standings = standings or find_standings(runs)
-    shown = dict(films or {})
+    shown = dict(film())
     page = _page(summary, runs, standings, shown, turns)
     while len(page) > MOST_BYTES and any(film.frames for film in shown.values()):
         key = max(shown, key=lambda k: sum(map(len, shown[k].pictures)) + 99 * len(shown[k].frames))

@@ -13,7 +13,14 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS
-from gym_gui.analysis.columns.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.columns.cells import (
+    ColumnOutput,
+    ResultColumn,
+    ResultRow,
+    columns_in,
+    options_of,
+    teams_of,
+)
 from gym_gui.analysis.columns.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.columns.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.columns.team_columns import TEAM_COLUMNS
@@ -132,8 +139,8 @@ def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: 
     """Print a result table with the columns for terminals; print nothing without rows."""
     if not rows:
         return
-    shown = columns_in(Place.TERMINAL, columns, rows)
-    headings = [Heading(column.heading_in(Place.TERMINAL), column.words) for column in shown]
+    shown = columns_in(ColumnOutput.TERMINAL, columns, rows)
+    headings = [Heading(column.heading_in(ColumnOutput.TERMINAL), column.words) for column in shown]
     cells = [[Text(clean(column.show(row).text)) for column in shown] for row in rows]
     print_table(console, headings, cells, title=clean(title))
     console.print()
@@ -191,9 +198,9 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
     )
 
 
-def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
+def print_verdicts(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
     """Print the beginning of a tournament's report: verdicts, sentences below them, missing games."""
-    for verdict in found.said:
+    for verdict in found.opening_verdicts:
         console.print(_verdict(verdict))
     for sentence in found.remarks:
         console.print(Text(clean(sentence)))
@@ -209,7 +216,7 @@ def render_standings(standings: Standings, console: Console, missing: Sequence[s
         console: Console to print to; it sets colors and width.
         missing: Notes on what is missing.
     """
-    print_said(standings, console, missing)
+    print_verdicts(standings, console, missing)
     title = f"{standings.task}: {standings.schedule}, "
     title += f"{whole(standings.games)} games on {whole(standings.seeds)} seeds"
     console.print(Text(clean(title), style="bold"))
@@ -258,7 +265,7 @@ def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str]
         console: Console to print to; it sets colors and width.
         missing: Notes on what is missing.
     """
-    print_said(found, console, missing)
+    print_verdicts(found, console, missing)
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
     _mates(found, console)
     if found.algorithms:

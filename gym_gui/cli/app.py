@@ -20,22 +20,25 @@ from gym_gui.cli.arguments import (
     Concurrency,
     Detach,
     Executor,
+    Gpu,
     InstallDryRun,
     Json,
+    Offline,
     Processes,
     Profile,
     RunsFolder,
     ShardOf,
     Shards,
     Trust,
-    check_alone,
-    is_elsewhere,
+    check_no_conflict,
+    uses_executor,
 )
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_library import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_recorded_runs import export, power, query, reparse, replay, report, rerun, verify
+from gym_gui.cli.commands_self import self_app
 from gym_gui.cli.commands_training import daemon, train
-from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, print_message, reported
 from gym_gui.core.printable_text import visible_streams
 from gym_gui.core.trusted import trust
 from gym_gui.version import __version__
@@ -53,6 +56,7 @@ app.add_typer(envs_app, name="envs")
 app.add_typer(runs_app, name="runs")
 app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
+app.add_typer(self_app, name="self")
 
 _COMPLETE = "_MOSAIC_COMPLETE"
 """Environment variable that typer's completion scripts set to request completions."""
@@ -121,14 +125,14 @@ def run_command(
     mosaic replay RUN.
     """
     trust.allow_all(trusted)
-    if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.running.executor_commands import Elsewhere
+    if uses_executor(executor, profile, shards, resume, detach):
+        from gym_gui.cli.running.executor_commands import ExecutorOptions
         from gym_gui.cli.running.submit import submit_experiment
 
-        check_alone(shard=shard, replay=replay, processes=processes)
-        check_alone(time_budget=time_budget)
+        check_no_conflict(shard=shard, replay=replay, processes=processes)
+        check_no_conflict(time_budget=time_budget)
         budgets = {"money_budget_usd": money_budget, "token_budget": token_budget}
-        where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
+        where = ExecutorOptions(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(
             submit_experiment(
                 file,
@@ -197,12 +201,12 @@ def tournament(
     seat. If all agents are on one side, each policy plays with itself and with each other one (cross-play).
     """
     trust.allow_all(trusted)
-    if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.running.executor_commands import Elsewhere
+    if uses_executor(executor, profile, shards, resume, detach):
+        from gym_gui.cli.running.executor_commands import ExecutorOptions
         from gym_gui.cli.running.submit import submit_tournament
 
-        check_alone(shard=shard, processes=processes)
-        where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
+        check_no_conflict(shard=shard, processes=processes)
+        where = ExecutorOptions(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
     from gym_gui.host.prestart import CommandHosts
 
@@ -249,13 +253,50 @@ def install(
             metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb, ray or evdev."
         ),
     ],
+    offline: Offline = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install the packages of an optional part of MOSAIC."""
     from gym_gui.cli.installing.install_extras import install_extra
+    from gym_gui.cli.installing.wheelhouse import use_wheelhouse
 
+    use_wheelhouse(offline)
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
+
+
+@app.command()
+def wheelhouse(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder for the wheels.")],
+    extra: Annotated[
+        list[str] | None, typer.Option(metavar="EXTRA", help="Part of MOSAIC, such as gui; repeatable.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAMILY", help="Family of environments; repeatable.", autocompletion=completion.families
+        ),
+    ] = None,
+    worker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Worker; repeatable.", autocompletion=completion.workers),
+    ] = None,
+    gpu: Gpu = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch wheels for machines without a network."""
+    from gym_gui.cli.installing.wheelhouse import make_wheelhouse
+
+    raise typer.Exit(
+        make_wheelhouse(
+            folder,
+            extras=extra or (),
+            env_families=env or (),
+            workers=worker or (),
+            gpu=gpu,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command()
@@ -269,9 +310,9 @@ def doctor(as_json: Json = False) -> None:
 @app.command("session-host", hidden=True)
 def session_host() -> None:
     """Run sessions for a window on another machine."""
-    from gym_gui.host.keeper import keep_host
+    from gym_gui.host.keeper import run_host
 
-    raise typer.Exit(keep_host())
+    raise typer.Exit(run_host())
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -313,7 +354,7 @@ def _run(arguments: Sequence[str]) -> int:
             except _CLICK_ERROR as exc:
                 return _print_usage_error(exc)
     except (typer.Abort, KeyboardInterrupt):
-        tell("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else 1
@@ -344,5 +385,5 @@ def _print_usage_error(exc: Any) -> int:
     context = getattr(exc, "ctx", None)
     path = context.command_path if context is not None else "mosaic"
     problem = str(exc.format_message()).rstrip(".")
-    tell(f"{problem}{'' if problem.endswith('?') else '.'} See: {path} --help")
+    print_message(f"{problem}{'' if problem.endswith('?') else '.'} See: {path} --help")
     return USAGE

@@ -23,6 +23,12 @@ Given = Annotated[
     list[Path] | None,
     typer.Option("--from", metavar="FILE", help="Use this local file instead of a download; repeatable."),
 ]
+Offline = Annotated[
+    Path | None,
+    typer.Option(
+        "--offline", metavar="FOLDER", help="Install from a folder of mosaic wheelhouse, without a network."
+    ),
+]
 InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be installed, then exit.")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Allow the code and programs that the file names, this time only.")
@@ -99,7 +105,7 @@ Processes = Annotated[
 ]
 
 
-def is_elsewhere(
+def uses_executor(
     executor: str | None,
     profile: Path | None,
     shards: int | None,
@@ -119,7 +125,7 @@ def is_elsewhere(
     return False
 
 
-def check_alone(**given: object) -> None:
+def check_no_conflict(**given: object) -> None:
     """Raise an error if an option is set that cannot be combined with ``--executor``.
 
     Args:

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, CallTimeout, EnvironmentId, Given, Gpu, InstallDryRun, Json, WorkerId
+from gym_gui.cli.arguments import (
+    HELP,
+    CallTimeout,
+    EnvironmentId,
+    Given,
+    Gpu,
+    InstallDryRun,
+    Json,
+    Offline,
+    WorkerId,
+)
 
 workers_app = typer.Typer(help="Workers: list, show, check, install.", **HELP)
 envs_app = typer.Typer(help="Environments: list, show, check, install.", **HELP)
@@ -63,12 +73,15 @@ def workers_install(
     worker: WorkerId,
     gpu: Gpu = False,
     given: Given = None,
+    offline: Offline = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install packages and files that a worker needs."""
     from gym_gui.cli.installing.install import install_worker
+    from gym_gui.cli.installing.wheelhouse import use_wheelhouse
 
+    use_wheelhouse(offline)
     raise typer.Exit(install_worker(worker, gpu=gpu, given=given or (), dry_run=dry_run, as_json=as_json))
 
 
@@ -106,12 +119,15 @@ def envs_install(
     ],
     given: Given = None,
     gpu: Gpu = False,
+    offline: Offline = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install packages that a family of environments needs."""
     from gym_gui.cli.installing.install_extras import install_environments
+    from gym_gui.cli.installing.wheelhouse import use_wheelhouse
 
+    use_wheelhouse(offline)
     files = tuple(given or ())
     raise typer.Exit(install_environments(family, given=files, gpu=gpu, dry_run=dry_run, as_json=as_json))
 

@@ -262,10 +262,10 @@ def power(
     as_json: Json = False,
 ) -> None:
     """Compute how many seeds detect a difference."""
-    from gym_gui.cli.recorded_runs.power import tell_power
+    from gym_gui.cli.recorded_runs.power import print_power
 
     raise typer.Exit(
-        tell_power(
+        print_power(
             run,
             difference=difference,
             spread=spread,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import Detach, Executor, Json, Profile, Trust, check_alone, is_elsewhere
+from gym_gui.cli.arguments import Detach, Executor, Json, Profile, Trust, check_no_conflict, uses_executor
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted import trust
 
@@ -89,11 +89,11 @@ def train(
 
     trust.allow_all(trusted)
     elsewhere = None
-    if is_elsewhere(executor, profile, None, resume, detach):
-        from gym_gui.cli.running.executor_commands import Elsewhere
+    if uses_executor(executor, profile, None, resume, detach):
+        from gym_gui.cli.running.executor_commands import ExecutorOptions
 
-        check_alone(background=background or None, priority=priority or None)
-        elsewhere = Elsewhere(executor, profile, None, resume, dry_run, detach)
+        check_no_conflict(background=background or None, priority=priority or None)
+        elsewhere = ExecutorOptions(executor, profile, None, resume, dry_run, detach)
     elif dry_run:
         raise UsageError("--dry-run needs --executor", fix="Add --executor local, ssh, slurm or ray")
     raise typer.Exit(

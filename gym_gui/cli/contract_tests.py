@@ -13,9 +13,9 @@ from rich.text import Text
 from gym_gui import envs
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
-from gym_gui.controllers.child_jobs.environment_check import check_apart
+from gym_gui.controllers.child_jobs.environment_check import check_in_child
 from gym_gui.core.errors import UsageError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.subprocess_job import LONGEST_CALL_S
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -54,7 +54,7 @@ def check_env(
     Raises:
         UsageError: The environment is unknown, not installed, or cannot be made.
     """
-    checked = asyncio.run(check_apart(env, api, longest_s=timeout_s or LONGEST_CALL_S))
+    checked = asyncio.run(check_in_child(env, api, longest_s=timeout_s or LONGEST_CALL_S))
     name = f"{checked.env_id} ({checked.api})" if checked.api else checked.env_id
     return _print_result(name, checked.report.findings, checked.report.ok, as_json)
 
@@ -81,7 +81,7 @@ def check_worker(
             play the slot that was made up.
         SubprocessJobError: The environment crashed its process, or a call did not return.
     """
-    from gym_gui.controllers.child_jobs.worker_check import check_worker_apart
+    from gym_gui.controllers.child_jobs.worker_check import check_worker_in_child
     from gym_gui.workers.check import check_worker as check
 
     services = bootstrap_default_services()
@@ -93,12 +93,12 @@ def check_worker(
     report = None
     for each in [env] if env else _environments_for(definition):
         chosen = env is not None
-        work = check_worker_apart(definition.type_id, given, each, must_play=chosen or bool(given))
+        work = check_worker_in_child(definition.type_id, given, each, must_play=chosen or bool(given))
         report = asyncio.run(work)
-        if report["load"].status is not Status.SKIPPED:
+        if report["load"].status is not CheckStatus.SKIPPED:
             break
     report = report or check(definition, settings=given or None)
-    played = report["load"].status is not Status.SKIPPED
+    played = report["load"].status is not CheckStatus.SKIPPED
     status = _print_result(
         definition.type_id, report.findings, report.ok and played, as_json, report.measures()
     )

@@ -25,20 +25,20 @@ _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
-def tell(text: str) -> None:
+def print_message(text: str) -> None:
     """Print a text on stderr, on one line that begins with ``mosaic:``."""
     with suppress(OSError):  # the output was closed, or its disk is full
         sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
 
 
-def tell_error(error: MosaicError, *, as_json: bool) -> None:
+def print_error(error: MosaicError, *, as_json: bool) -> None:
     """Print an error on stderr; as JSON: ``{"event": "error", "message": …, "fix": …}``."""
     if as_json:
         row = {"event": "error", "message": error.message, "fix": error.fix}
         with suppress(OSError):
             sys.stderr.write(visible_json(json.dumps(row, ensure_ascii=False)) + "\n")
     else:
-        tell(str(error))
+        print_message(str(error))
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def reported(*, as_json: bool = False) -> Generator[None]:
     try:
         yield
     except MosaicError as exc:
-        tell_error(exc, as_json=as_json)
+        print_error(exc, as_json=as_json)
         raise SystemExit(USAGE if isinstance(exc, UsageError) else WORK_FAILED) from None
     except BrokenPipeError:
         raise SystemExit(DONE) from None
@@ -71,7 +71,7 @@ def reported(*, as_json: bool = False) -> Generator[None]:
             _exit_without_output(exc, as_json=as_json)
         if exc.errno not in _FILE_SYSTEM_ERRORS or exc.filename is None:
             raise
-        tell_error(UsageError(f"{exc.filename} cannot be used: {exc.strerror}"), as_json=as_json)
+        print_error(UsageError(f"{exc.filename} cannot be used: {exc.strerror}"), as_json=as_json)
         raise SystemExit(USAGE) from None
     finally:
         _flush(as_json=as_json)
@@ -104,7 +104,7 @@ def _exit_without_output(error: OSError, *, as_json: bool) -> NoReturn:
     error_to_print = UsageError(
         f"the output cannot be written: {error.strerror}", fix="Write it to another disk"
     )
-    tell_error(error_to_print, as_json=as_json)
+    print_error(error_to_print, as_json=as_json)
     try:
         sys.stderr.flush()
     except OSError:  # at exit, Python would flush the stream again and fail with its own exit status

@@ -7,7 +7,7 @@ import time
 
 from gym_gui.cli.progress import compile_progress
 from gym_gui.core.errors import MosaicError
-from gym_gui.envs.compiling import compile_ahead
+from gym_gui.envs.compiling import compile_environment
 from gym_gui.envs.environment_registry import families, list_specs, make
 
 
@@ -19,7 +19,7 @@ def main() -> int:
             if family.compiled and family.installed:
                 started = time.perf_counter()
                 with compile_progress(f"Compiling {family.title}") as show:
-                    compile_ahead(make(family.specs()[0]), show)
+                    compile_environment(make(family.specs()[0]), show)
                 print(f"{family.title} is ready ({time.perf_counter() - started:.1f} s)", flush=True)
     except MosaicError as error:
         print(error, file=sys.stderr)

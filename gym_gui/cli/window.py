@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from gym_gui.cli.errors import USAGE, reported, tell
+from gym_gui.cli.errors import USAGE, print_message, reported
 
 _NEEDED = ("PyQt6", "qasync", "qtawesome")
 
@@ -43,7 +43,7 @@ def open_window(argv: Sequence[str] = ()) -> int:
     """
     problem = window_trouble()
     if problem or _opener is None:
-        tell(f"{problem}. Other commands need no window: mosaic --help")
+        print_message(f"{problem}. Other commands need no window: mosaic --help")
         return USAGE
     with reported():
         return _opener(["mosaic", *argv])

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class FilePosition(NamedTuple):
     """Position of an error in a user's file.
 
     Attributes:
@@ -47,7 +47,7 @@ class MosaicError(Exception):
         place: Place of the error in a user's file.
     """
 
-    def __init__(self, message: str, *, fix: str = "", place: Place | None = None) -> None:
+    def __init__(self, message: str, *, fix: str = "", place: FilePosition | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix

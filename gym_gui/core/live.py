@@ -50,7 +50,7 @@ class Move(Struct, frozen=True):
     promotion: str = ""
 
 
-class Captured(Struct, frozen=True):
+class CapturedPieces(Struct, frozen=True):
     """Pieces that one side has captured.
 
     Attributes:
@@ -94,7 +94,7 @@ class Board(Struct, frozen=True):
     turn: AgentID = ""
     flipped: bool = False
     line: tuple[tuple[int, int], ...] = ()
-    captured: tuple[Captured, ...] = ()
+    captured: tuple[CapturedPieces, ...] = ()
     fen: str = ""
     near: AgentID = ""
 

@@ -60,13 +60,13 @@ class PolicySource:
         if isinstance(policy, type):
             return cls.made_by(policy)
         if hasattr(policy, "select_action"):
-            return cls.held(policy)
+            return cls.of_object(policy)
         as_actor(policy)  # refuses an object that is not callable
         function = cast("Callable[..., Any]", policy)
         return cls(lambda _context: FunctionActor(function))
 
     @classmethod
-    def held(cls, policy: object) -> PolicySource:
+    def of_object(cls, policy: object) -> PolicySource:
         """Return a source that always returns this object; raises as :func:`as_actor` does."""
         actor = as_actor(policy)
         return cls(lambda _context: actor, exclusive=True)

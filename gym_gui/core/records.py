@@ -10,10 +10,11 @@ keys, and keep unknown keys in ``extra``, so that a run written by a newer versi
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
-from typing import Any, Final, TypedDict, cast
+from typing import Annotated, Any, Final, TypeAlias, TypedDict, cast
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
@@ -49,7 +50,13 @@ _LOST_ONCE = re.compile(
 )
 
 
-class AgentRecord(Struct, frozen=True):
+_Count: TypeAlias = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+_Finite: TypeAlias = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+_NO_KEY: Final = "(keys that this version does not know)"
+"""Name of a field that no key of a file fills."""
+
+
+class AgentRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """The player of a seat during one episode.
 
     Attributes:
@@ -65,7 +72,7 @@ class AgentRecord(Struct, frozen=True):
     worker_type: str
     policy: str | None
     slot: str
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any], name=_NO_KEY)
 
     def to_row(self) -> dict[str, Any]:
         """Return the player in the form of the file."""
@@ -101,8 +108,8 @@ class TeamRecord(Struct, frozen=True):
     """
 
     agents: tuple[str, ...]
-    return_: float | None
-    score: float | None
+    return_: _Finite | None = field(name="return")
+    score: _Finite | None
 
     def to_row(self) -> dict[str, Any]:
         """Return the team in the form of the file."""
@@ -112,11 +119,11 @@ class TeamRecord(Struct, frozen=True):
 class TokenCount(Struct, frozen=True):
     """Language-model tokens read and written."""
 
-    input: int
-    output: int
+    input: _Count
+    output: _Count
 
 
-class TakenBackRecord(Struct, frozen=True):
+class TakebackRecord(Struct, frozen=True):
     """The beginning that an episode shares with an earlier one, because players took moves back.
 
     Attributes:
@@ -128,7 +135,7 @@ class TakenBackRecord(Struct, frozen=True):
     step: int
 
 
-class EpisodeRecord(Struct, frozen=True):
+class EpisodeRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """One line of ``episodes.jsonl``: an episode that has ended.
 
     Attributes:
@@ -174,38 +181,38 @@ class EpisodeRecord(Struct, frozen=True):
     """
 
     operator_id: str
-    episode_index: int
+    episode_index: _Count
     seed: int | None
     status: EpisodeStatus
-    length: int = 0
-    total_reward: float | None = None
-    returns: Mapping[str, float | None] = field(default_factory=dict[str, Any])
+    length: _Count = 0
+    total_reward: _Finite | None = None
+    returns: Mapping[str, _Finite | None] = field(default_factory=dict[str, Any])
     teams: Mapping[str, TeamRecord] = field(default_factory=dict[str, Any])
     outcome: Mapping[str, Outcome] | None = None
     success: bool | None = None
     terminated: bool = False
     truncated: bool = False
     agents: Mapping[str, AgentRecord] = field(default_factory=dict[str, Any])
-    invalid_actions: Mapping[str, int] = field(default_factory=dict[str, Any])
+    invalid_actions: Mapping[str, _Count] = field(default_factory=dict[str, Any])
     tokens: Mapping[str, TokenCount] = field(default_factory=dict[str, Any])
     error: str | None = None
     started_at: str | None = None
-    wall_s: float | None = None
+    wall_s: _Finite | None = None
     trajectory_sha256: str | None = None
     record_sha256: str | None = None
     lost: str | None = None
     rebound: tuple[RebindingRecord, ...] = ()
-    unusable_decisions: Mapping[str, int] | None = None
-    unusable_causes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Any])
+    unusable_decisions: Mapping[str, _Count] | None = None
+    unusable_causes: Mapping[str, Mapping[str, _Count]] = field(default_factory=dict[str, Any])
     saw_everything: tuple[str, ...] = ()
     saw_state: tuple[str, ...] = ()
     limit: str | None = None
     unplayed: bool = False
     result: str | None = None
-    taken_back: TakenBackRecord | None = None
+    taken_back: TakebackRecord | None = None
     time_control: TimeControl | None = None
     out_of_time: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any], name=_NO_KEY)
 
     def to_row(self) -> dict[str, Any]:
         """Return the episode in the form of the file, without optional keys at their default."""
@@ -448,6 +455,26 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
     Raises:
         RunFormatError: A required key is missing or of the wrong type.
     """
+    try:
+        return convert(_with_no_unusable(row), EpisodeRecord)
+    except (ConfigError, ValidationError):
+        return _read_episode(row, where)
+
+
+_NONE_UNUSABLE: Final[Mapping[str, Any]] = {"unusable_decisions": {}}
+
+
+def _with_no_unusable(row: object) -> object:
+    """Return the row with the number of unusable decisions, which is left out if no answer was unusable."""
+    found = mapping(row)
+    if found is None or found.get("unusable_decisions") is not None:
+        return row
+    invalid = mapping(found.get("invalid_actions")) or {}
+    return row if any(invalid.values()) else found | _NONE_UNUSABLE
+
+
+def _read_episode(row: object, where: str) -> EpisodeRecord:
+    """Read a line of another version, or raise an error that says what is wrong with it."""
     f = Fields(row, where)
     outcome = f.any("outcome")
     invalid = f.table("invalid_actions", each_value(count, "a count"))
@@ -490,13 +517,13 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
     )
 
 
-def _taken_back(f: Fields, where: str) -> TakenBackRecord | None:
+def _taken_back(f: Fields, where: str) -> TakebackRecord | None:
     found = f.any("taken_back")
     if found is None:
         return None
     f = Fields(found, f"{where}, taken_back")
     number = "a whole number from 0"
-    return TakenBackRecord(f.need("episode", count, number), f.need("step", count, number))
+    return TakebackRecord(f.need("episode", count, number), f.need("step", count, number))
 
 
 def _time_control(f: Fields, where: str) -> TimeControl | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gym_gui.envs.contract import check
+from typing import TYPE_CHECKING
+
 from gym_gui.envs.environment import Environment
 from gym_gui.envs.environment_page import EnvironmentPage, document, keys, render_modes
 from gym_gui.envs.environment_registry import (
@@ -18,6 +19,10 @@ from gym_gui.envs.environment_registry import (
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.envs.spec import EnvSpec
+from gym_gui.lazy_imports import lazy_names
+
+if TYPE_CHECKING:
+    from gym_gui.envs.contract import check
 
 __all__ = [
     "Axis",
@@ -39,3 +44,5 @@ __all__ = [
     "resolve",
     "trouble",
 ]
+
+__getattr__ = lazy_names(__name__, {"contract": ("check",)})

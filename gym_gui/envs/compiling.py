@@ -17,7 +17,7 @@ from gym_gui.envs.environment import Environment
 OnCompiling = Callable[[Compiling], None]
 
 
-def compile_ahead(environment: Environment, progress: OnCompiling | None = None) -> None:
+def compile_environment(environment: Environment, progress: OnCompiling | None = None) -> None:
     """Compile all numba functions that an environment needs, and close the environment.
 
     All environments of a family share functions and signatures. The first call takes about 25 s on one idle

@@ -381,7 +381,7 @@ class Environment:
         adapter = self.adapter
         return adapter.behind(agent) if isinstance(adapter, HierarchicalAdapter) else (agent, observation)
 
-    def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
+    def team_and_others(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
         """Return the team name of ``agent``, its team-mates, and all other agents; a manager has no team."""
         own = next((team for team, agents in self.teams.items() if agent in agents), "")
         mates = [mate for mate in self.teams.get(own, ()) if mate != agent]

@@ -20,7 +20,7 @@ from gym_gui.core.errors import (
 from gym_gui.core.interpreters import into_this_python
 from gym_gui.core.paradigms.foreign_calls import RAISED
 from gym_gui.core.paradigms.select import APIS
-from gym_gui.core.trusted.subjects import Need
+from gym_gui.core.trusted.subjects import RequiredSubject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
 from gym_gui.envs.environment import Environment
 from gym_gui.envs.factories import Factory, path_needs
@@ -284,7 +284,7 @@ def arguments(
     return family_of(spec).arguments(spec)
 
 
-def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
+def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[RequiredSubject]:
     """Return the code and files that the user must allow before a file may make this environment.
 
     Raises:

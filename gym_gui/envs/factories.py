@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted import user_code
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.core.trusted.trust import (
     Origin,
     RefusedError,
@@ -94,7 +94,7 @@ class Factory:
             fix="Put it beside the experiment file, or install its package",
         )
 
-    def needs(self) -> list[Need]:
+    def needs(self) -> list[RequiredSubject]:
         """Return the code that the user must allow before the factory is imported.
 
         Raises:
@@ -103,7 +103,7 @@ class Factory:
         """
         if self._is_typed_by_user:
             subjects = [self._typed] if is_enforced() else [self._typed, *self._place()]
-            return [Need(subject, self.point, "imports") for subject in subjects]
+            return [RequiredSubject(subject, self.point, "imports") for subject in subjects]
         found = self._own_module
         if found is None:
             self.locate()
@@ -114,7 +114,7 @@ class Factory:
                 fix="Name a function or class of your own that makes an environment",
             )
         kind = "package" if found.installed else "folder"
-        return [Need(Subject(kind, str(found.root), found.sha256), self.point, "imports")]
+        return [RequiredSubject(Subject(kind, str(found.root), found.sha256), self.point, "imports")]
 
     def _place(self) -> Iterator[Subject]:
         """Yield the folder from which this process imports the module, so that child processes may, too."""
@@ -180,10 +180,10 @@ def _append_working_directory() -> None:
             sys.path.append(here)
 
 
-def path_needs(env_kwargs: Mapping[str, Any]) -> list[Need]:
+def path_needs(env_kwargs: Mapping[str, Any]) -> list[RequiredSubject]:
     """Return permissions needed for paths among an environment's arguments that may leave its folder."""
     return [
-        Need(Subject("file", str(Path(text).expanduser().resolve())), text, "passes on")
+        RequiredSubject(Subject("file", str(Path(text).expanduser().resolve())), text, "passes on")
         for text in _texts(env_kwargs)
         if _is_path(text)
     ]

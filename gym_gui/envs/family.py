@@ -432,7 +432,7 @@ class Family:
         return resolve_name(self.options_by)(environment, agent) if self.options_by else None
 
 
-def each_alone(adapter: ParadigmAdapter) -> Teams:
+def one_team_per_agent(adapter: ParadigmAdapter) -> Teams:
     """Return a team for each agent, with that agent alone."""
     return {agent: (agent,) for agent in adapter.possible_agents}
 

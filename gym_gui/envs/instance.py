@@ -66,7 +66,7 @@ class Instance(Protocol):
         """Whether some seat must not know the whole state."""
         ...
 
-    def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
+    def team_and_others(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
         """Return the team name of ``agent``, its team-mates, and all other agents."""
         ...
 

@@ -27,7 +27,7 @@ from gym_gui.evaluation.players import Players, Policy
 from gym_gui.evaluation.results import Results
 from gym_gui.services.policies.group_operators import members_of
 from gym_gui.services.secrets import resolve_secrets
-from mosaic_worker.failures import own_part
+from mosaic_worker.failures import author_part
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -144,7 +144,7 @@ async def aevaluate(
         folder = None if out is None else Path(out)
         result = await ExperimentRun(planned, open_here, folder, on_progress=on_progress).run()
     except MosaicError as error:
-        raise error.with_traceback(None) from own_part(error.__cause__)
+        raise error.with_traceback(None) from author_part(error.__cause__)
     results = Results(result.folder, result.status)
     if failures := results.summary.failures if result.status == "failed" else ():
         # Printed results contain this, too, but a script that reads only numbers would not see it.
@@ -161,7 +161,7 @@ def _to_its_end(job: Callable[_P, Coroutine[Any, Any, _T]], name: str) -> Callab
         try:
             return run_to_end(job(*args, **kwargs))
         except MosaicError as error:
-            raise error.with_traceback(None) from own_part(error.__cause__)
+            raise error.with_traceback(None) from author_part(error.__cause__)
 
     played.__name__ = played.__qualname__ = name
     return played

@@ -40,14 +40,14 @@ from gym_gui.services.secrets import resolve_secrets
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 
 MOST_WORKERS = 32
 """Default for the largest number of worker processes of other policies; a training usually plays 32 games."""
 _FILES = (".yaml", ".yml", ".json")
 
 
-class HeldPolicy(Protocol):
+class InProcessPolicy(Protocol):
     """A policy in the training's own process; it plays any number of seats and episodes at once."""
 
     def begin(self, episode: int, agent_id: AgentID, slot: AgentID) -> None:
@@ -101,7 +101,7 @@ class PoolMember(NamedTuple):
     player: Plain
 
 
-class GameOver(NamedTuple):
+class EpisodeResult(NamedTuple):
     """The result of an episode of a training.
 
     Attributes:
@@ -128,7 +128,7 @@ class Progress(NamedTuple):
     """
 
     outcomes: list[StepOutcome]
-    over: list[GameOver]
+    over: list[EpisodeResult]
     decisions: dict[int, Decision]
 
 
@@ -180,17 +180,17 @@ class LearnerSession:
         self._concurrency, self._most_workers = concurrency, most_workers
         self._on_log, self._on_call = on_log, on_call
         self._engines: dict[str, _Engine] = {}
-        self._held: dict[str, HeldPolicy] = {}
+        self._held: dict[str, InProcessPolicy] = {}
         self._resolved: dict[str, ResolvedOperator] = {}
         self._games: dict[int, Game] = {}
         self._queue = _TrainingQueue()
         self._loop = asyncio.new_event_loop()
 
-    def hold(self, name: str, policy: HeldPolicy) -> None:
+    def register_policy(self, name: str, policy: InProcessPolicy) -> None:
         """Register a policy in the training's process under a name, as a player for the other agents."""
         self._held[name] = policy
 
-    def invite(self, entry: str, hold: Callable[[Path], HeldPolicy | None]) -> list[PoolMember]:
+    def invite(self, entry: str, hold: Callable[[Path], InProcessPolicy | None]) -> list[PoolMember]:
         """Check policies and add them to the pool; a policy's worker starts before its first game.
 
         Args:
@@ -205,7 +205,7 @@ class LearnerSession:
         return [self._invited(name, player, origin, hold) for name, player in players.items()]
 
     def _invited(
-        self, name: str, player: Player, origin: Origin, hold: Callable[[Path], HeldPolicy | None]
+        self, name: str, player: Player, origin: Origin, hold: Callable[[Path], InProcessPolicy | None]
     ) -> PoolMember:
         if name in self._held or name in self._resolved:
             raise UsageError(f"two members of the pool are called {name}", fix="Rename one of them")
@@ -220,7 +220,7 @@ class LearnerSession:
         folder = _checkpoint_alone(player)
         held = None if folder is None else hold(folder)
         if held is not None:
-            self.hold(name, held)
+            self.register_policy(name, held)
         else:
             self._resolved[name] = resolved
         words = ", ".join(dict.fromkeys(_words(each) for each in players.values()))
@@ -358,20 +358,20 @@ class LearnerSession:
         task.add_done_callback(lambda _: self._queue.nudge())
         return _Engine(controller, supervisor, task)
 
-    def _held_by(self, episode: int) -> HeldPolicy:
+    def _held_by(self, episode: int) -> InProcessPolicy:
         return self._held[self._games[episode].others]
 
     def _on_event(self, event: SessionEvent) -> None:
         if isinstance(event, EpisodeFinished):
             self._queue.finish(self._game_over(self._games.pop(event.index), event))
 
-    def _game_over(self, game: Game, event: EpisodeFinished) -> GameOver:
+    def _game_over(self, game: Game, event: EpisodeFinished) -> EpisodeResult:
         episode = parse_episode(orjson.loads(event.line), "a training's game")
         error = ""
         if event.status is not EpisodeStatus.COMPLETED:
             error = episode.error or str(event.status)
         total = episode.returns.get(game.seat) or 0.0
-        return GameOver(game.episode, total, None if error else _score(game, episode), error)
+        return EpisodeResult(game.episode, total, None if error else _score(game, episode), error)
 
 
 def _bind(bound: BoundOperator, agent: AgentID, name: str, policy: PolicyBackend) -> None:
@@ -417,7 +417,7 @@ class _TrainingQueue:
         self.decisions: dict[int, Decision] = {}
         self._sinks: dict[int, Sink] = {}
         self._outcomes: list[StepOutcome] = []
-        self._over: list[GameOver] = []
+        self._over: list[EpisodeResult] = []
         self._news = asyncio.Event()
 
     def ask(self, decision: Decision, sink: Sink) -> None:
@@ -434,7 +434,7 @@ class _TrainingQueue:
         self.decisions.pop(index, None)
         self._sinks.pop(index, None)
 
-    def finish(self, over: GameOver) -> None:
+    def finish(self, over: EpisodeResult) -> None:
         self._over.append(over)
         self._news.set()
 
@@ -461,7 +461,7 @@ class _LearnerSlot:
     def __init__(self, queue: _TrainingQueue, sink: Sink) -> None:
         self._queue, self._sink = queue, sink
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None) -> None:
         """Do nothing, because the training itself has begun the episode."""
 
     def ask(self, decisions: Sequence[Decision]) -> None:
@@ -485,11 +485,11 @@ class _HeldSlot:
     exclusive = False
     wants_results = False
 
-    def __init__(self, slot: SlotInfo, held_by: Callable[[int], HeldPolicy], sink: Sink) -> None:
+    def __init__(self, slot: SlotInfo, held_by: Callable[[int], InProcessPolicy], sink: Sink) -> None:
         self._slot, self._codec, self._held_by, self._sink = slot.agent_id, slot.action_codec, held_by, sink
-        self._playing: dict[int, HeldPolicy] = {}
+        self._playing: dict[int, InProcessPolicy] = {}
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None) -> None:
         policy = self._playing[episode] = self._held_by(episode)
         policy.begin(episode, agent_id, self._slot)
 
@@ -562,7 +562,7 @@ def _no_person(slot: WorkerSlot, request: pb.HumanRequest) -> None:
 def open_session(
     env_id: str,
     pool: Sequence[str],
-    hold: Callable[[Path], HeldPolicy | None],
+    hold: Callable[[Path], InProcessPolicy | None],
     **keywords: Any,
 ) -> tuple[LearnerSession, list[PoolMember]]:
     """Open a learner session and add the members of its pool.

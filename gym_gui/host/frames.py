@@ -33,7 +33,7 @@ _SMALLEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class BufferPositions:
     """Position of the three picture buffers in the shared memory.
 
     Attributes:
@@ -54,11 +54,11 @@ class FrameWriter:
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._places = Places(0, 0)
+        self._places = BufferPositions(0, 0)
         self._memory: mmap.mmap | None = None
         self._words: memoryview | None = None
 
-    def write(self, frame: NDArray[np.uint8], number: int) -> Places | None:
+    def write(self, frame: NDArray[np.uint8], number: int) -> BufferPositions | None:
         """Write a picture into the oldest buffer.
 
         Args:
@@ -93,7 +93,7 @@ class FrameWriter:
         except OSError:
             return False
         self._words = memoryview(self._memory).cast("B").cast("Q")
-        self._places = Places(base, stride)
+        self._places = BufferPositions(base, stride)
         return True
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class FrameReader:
         self._size = 0
         self._seen = 0
 
-    def newest(self, places: Places) -> tuple[NDArray[np.uint8], int] | None:
+    def newest(self, places: BufferPositions) -> tuple[NDArray[np.uint8], int] | None:
         """Return a copy of the newest picture and its number; ``None`` if no newer one was written."""
         if not self._map_buffers(places):
             return None
@@ -130,7 +130,7 @@ class FrameReader:
                 return picture, number
         return None
 
-    def _map_buffers(self, places: Places) -> bool:
+    def _map_buffers(self, places: BufferPositions) -> bool:
         """Map the buffers if they are not mapped yet; return ``False`` if the memory is too small."""
         end = places.base + _PLACES * places.stride
         if places.stride < _HEAD:
@@ -147,7 +147,7 @@ class FrameReader:
         assert self._words is not None
         return self._words[at // _WORD + which]
 
-    def _done(self, places: Places, k: int) -> tuple[int, int]:
+    def _done(self, places: BufferPositions, k: int) -> tuple[int, int]:
         """Return the number of the last picture written to buffer ``k``, and the buffer's offset."""
         at = places.base + k * places.stride
         return self._word(at, _DONE), at

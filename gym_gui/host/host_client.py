@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, vouch
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, checked_permissions
 from gym_gui.controllers.engine.session_events import (
     CallMade,
     EpisodeFinished,
@@ -42,7 +42,7 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import Compiling
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.types import AgentID
-from gym_gui.host.frames import FrameReader, Places
+from gym_gui.host.frames import BufferPositions, FrameReader
 from gym_gui.host.host_program import TakeProgram
 from gym_gui.host.request_messages import (
     allowance_message,
@@ -69,7 +69,7 @@ from gym_gui.services.store import Store
 
 if TYPE_CHECKING:
     from gym_gui.host.idle_hosts import IdleHosts
-    from gym_gui.host.remote_session import Elsewhere
+    from gym_gui.host.remote_session import RemoteMachine
 
 SEEN_EVERY = 2
 """Number of received views after which the client confirms them to the host."""
@@ -110,7 +110,7 @@ class HostSession:
         share_memory: bool = True,
         take: TakeProgram | None = None,
         idle_hosts: IdleHosts | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: RemoteMachine | None = None,
         steps_per_s: float | None = None,
     ) -> None:
         self._steps_per_s = steps_per_s
@@ -176,7 +176,7 @@ class HostSession:
     def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
         """Return the launch request and the code that the host may use."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
-        return request, vouch(self._resolved.config)
+        return request, checked_permissions(self._resolved.config)
 
     async def _take_idle_host(self, allowed: Sequence[Subject]) -> bool:
         """Take the host of an earlier session on the same environment; return whether there was one."""
@@ -272,7 +272,7 @@ class HostSession:
         if frame.HasField("pixels"):
             self._tell(FrameDrawn(picture_in(frame), view.picture))
         elif frame.stride and self._frames is not None:
-            newest = self._frames.newest(Places(frame.base, frame.stride))
+            newest = self._frames.newest(BufferPositions(frame.base, frame.stride))
             if newest is not None:
                 self._tell(FrameDrawn(*newest))
         self._tell(view_of(view))

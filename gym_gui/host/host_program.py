@@ -60,7 +60,9 @@ class HostProgram:
 
     @classmethod
     async def start(cls, name: str, operator: str = "", *, pictures: bool = False) -> HostProgram:
-        """Start a host with the environment variables of any child process; :meth:`tell` sends the rest.
+        """Start a host with the environment variables of any child process.
+
+        :meth:`send_configuration` sends all other data.
 
         Args:
             name: Name of the host in messages.
@@ -94,19 +96,19 @@ class HostProgram:
             raise
         return program
 
-    def take_memory(self) -> int | None:
+    def picture_memory_descriptor(self) -> int | None:
         """Return the file descriptor of the picture memory, or ``None``; the caller must close it."""
         memory, self._memory = self._memory, None
         return memory
 
     def _close_memory(self) -> None:
-        if (memory := self.take_memory()) is not None:
+        if (memory := self.picture_memory_descriptor()) is not None:
             os.close(memory)
 
     async def reach(self, socket: Path) -> None:
         """Make the host's socket reachable on this machine; errors are as for :meth:`start`."""
 
-    def tell(
+    def send_configuration(
         self,
         socket: Path,
         token: str,
@@ -135,7 +137,7 @@ class HostProgram:
         self.child.stdin.write(json.dumps(orders).encode() + b"\n")
         self.child.stdin.close()
 
-    def hear(self, listener: ProgramListener | None) -> None:
+    def set_listener(self, listener: ProgramListener | None) -> None:
         """Send the host's past and future output to a listener; ``None`` removes the listener."""
         self._listener = listener
         if listener is not None:
@@ -171,7 +173,7 @@ class HostProgram:
 
     async def _read_stderr(self, child: ManagedChild) -> None:
         async for line in lines_of(child.stderr):
-            child.keep(line)
+            child.remember_line(line)
             if line and self._listener is not None:
                 self._listener.on_output(line)
             elif line and not self.listening.is_set():

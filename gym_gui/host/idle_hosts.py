@@ -34,12 +34,14 @@ class _IdleHost:
         task: What it has played: see :func:`_task_of`.
         settled: Event that is set when the session has ended.
         idle: Whether the host waits for a session.
+        claimed: Whether a session waits for the host, which no other session can take then.
     """
 
     host: HostProcess
     task: str
     settled: asyncio.Event
     idle: bool = False
+    claimed: bool = False
 
 
 class IdleHosts:
@@ -57,21 +59,24 @@ class IdleHosts:
             environment: Environment variables that the host must have, which name what it may use.
         """
         task = _task_of(resolved)
-        fitting = [each for each in self._hosts if each.task == task and each.host.environment == environment]
+        unclaimed = [each for each in self._hosts if not each.claimed]
+        fitting = [each for each in unclaimed if each.task == task and each.host.environment == environment]
         if not fitting:
             await self._end_others(task)
             return None
         found = next((each for each in fitting if each.idle), fitting[0])
+        # It stays among the hosts while this waits, so that close() and give() still know it.
+        found.claimed = True
+        try:
+            await asyncio.wait_for(found.settled.wait(), _LONGEST_WAIT_S)
+        except TimeoutError:
+            return None
+        finally:
+            found.claimed = False
+        if found not in self._hosts:
+            return None
         self._hosts.remove(found)
-        if not found.idle:
-            try:
-                await asyncio.wait_for(found.settled.wait(), _LONGEST_WAIT_S)
-            except BaseException as exc:
-                self._hosts.append(found)
-                if isinstance(exc, TimeoutError):
-                    return None
-                raise
-        return found.host if found.idle else None
+        return found.host
 
     async def give(
         self, resolved: ResolvedOperator, host: HostProcess, settle: Callable[[], Awaitable[bool]]
@@ -86,7 +91,7 @@ class IdleHosts:
         Returns:
             Whether the host is kept. If not, the caller must close it.
         """
-        full = len(self._hosts) >= (os.cpu_count() or 1)
+        full = sum(not each.claimed for each in self._hosts) >= (os.cpu_count() or 1)
         # Operators that share one simulation hand it on by ending their processes.
         if self._closed or full or resolved.world or host.served >= _MOST_SESSIONS:
             return False
@@ -106,7 +111,7 @@ class IdleHosts:
     async def _end_others(self, task: str) -> None:
         """End a waiting host of another environment, whose operators are likely to be over."""
         for each in self._hosts:
-            if each.idle and each.task != task:
+            if each.idle and not each.claimed and each.task != task:
                 self._hosts.remove(each)
                 await each.host.end()
                 return

@@ -37,7 +37,7 @@ class _Relay:
 
     def on_begun(self, index: int) -> None:
         """Forward the index of an episode that is about to begin."""
-        say(b"%d" % index)
+        write_line(b"%d" % index)
 
     def on_output(self, line: str) -> None:
         """Forward a printed line."""
@@ -45,13 +45,13 @@ class _Relay:
             os.write(2, line.encode() + b"\n")
 
 
-def say(line: bytes) -> None:
+def write_line(line: bytes) -> None:
     """Write a line to the client on stdout; a closed connection is ignored."""
     with suppress(OSError):
         os.write(1, line + b"\n")
 
 
-def keep_host() -> int:
+def run_host() -> int:
     """Run one session host until its client leaves, and return the exit status of the command."""
     guard()
     for said in (1, 2):
@@ -75,17 +75,19 @@ async def _keep(socket_folder: Path, files: Path) -> int:
         from gym_gui.services.versions import machine  # imported while the host does its own imports
 
         about = {"version": __version__, "socket": str(socket), "files": str(files), "machine": machine()}
-        say(GREETING + b" " + json.dumps(about).encode())
+        write_line(GREETING + b" " + json.dumps(about).encode())
         said = await _stdin()
         line = await _next_line(said)
         if line:
-            program.hear(_Relay())
+            program.set_listener(_Relay())
             orders = _orders(line)
-            program.tell(socket, orders["token"], orders["operator"], _environment(orders), _keys())
+            program.send_configuration(
+                socket, orders["token"], orders["operator"], _environment(orders), _keys()
+            )
             await _until_over(program, said)
     finally:
         outcome = program.judge(await program.child.end(_FAREWELL_S))
-        say(ENDED + b" " + json.dumps({"code": outcome.code, "signal": outcome.signal}).encode())
+        write_line(ENDED + b" " + json.dumps({"code": outcome.code, "signal": outcome.signal}).encode())
     return 0
 
 
@@ -142,7 +144,7 @@ async def _until_over(program: HostProgram, said: asyncio.StreamReader) -> None:
 
     async def tell_listening() -> None:
         await program.listening.wait()
-        say(LISTENING)
+        write_line(LISTENING)
 
     create_task = asyncio.get_running_loop().create_task
     gone, telling = create_task(until_silent(said)), create_task(tell_listening())

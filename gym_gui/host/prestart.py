@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_info_cache import EnvironmentInfos
     from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
     from gym_gui.core.config import OperatorConfig
-    from gym_gui.core.experiment.matrix_expansion import Places
+    from gym_gui.core.experiment.matrix_expansion import SlotsAndTeams
 
 _T = TypeVar("_T")
 LONGEST_LOOK_S: Final = 600.0
@@ -127,6 +127,10 @@ class CommandHosts:
         """Run a coroutine in the event loop, as :func:`asyncio.run` does."""
         return self._runner.run(work)
 
+    async def host_taken(self) -> None:
+        """Wait until a session has taken the spare host and waits for its answers."""
+        await self._spare.taken.wait()
+
     def seats(self, operator: OperatorConfig) -> EnvironmentSeats:
         """Return the seats of an operator's environment; do not call this while :meth:`run` runs.
 
@@ -143,12 +147,12 @@ class CommandHosts:
             self._env_infos = EnvironmentInfos(Store().cache_dir(SHEETS_FOLDER), self._probe)
         return self.run(self._env_infos.seats(operator))
 
-    def places(self, operator: OperatorConfig) -> Places:
+    def places(self, operator: OperatorConfig) -> SlotsAndTeams:
         """Return slots and teams of the environment of a matrix row, which has no players yet."""
-        from gym_gui.core.experiment.matrix_expansion import Places
+        from gym_gui.core.experiment.matrix_expansion import SlotsAndTeams
 
         seats = self.seats(operator)
-        return Places(tuple(seats.slots), seats.teams if operator.teams is None else operator.teams)
+        return SlotsAndTeams(tuple(seats.slots), seats.teams if operator.teams is None else operator.teams)
 
     def open_session(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent

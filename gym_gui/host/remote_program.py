@@ -20,8 +20,8 @@ from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.record_fields import mapping, text
 from gym_gui.host.host_program import ALIVE_EVERY_S, ENDED, GREETING, HostProgram
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
-from gym_gui.services.submissions.host_check import check_told
-from gym_gui.services.submissions.shell import from_home, own_alone
+from gym_gui.services.submissions.host_check import check_answers
+from gym_gui.services.submissions.shell import from_home, is_private
 from gym_gui.services.submissions.ssh.ssh import LOST, SshHost
 from gym_gui.services.submissions.ssh.ssh_check import check_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host
@@ -76,14 +76,14 @@ class RemoteProgram(HostProgram):
 
     def _store_greeting(self, said: Mapping[str, Any]) -> None:
         host, version = self._host, f"mosaic {text(said.get('version'))}"
-        check_told(host.name, {"version": version}, host.command)
+        check_answers(host.name, {"version": version}, host.command)
         self._socket, self.files = text(said.get("socket")) or "", text(said.get("files")) or ""
         self.machine = {"host": self._host.name, **(mapping(said.get("machine")) or {})}
 
     async def reach(self, socket: Path) -> None:
         await self._ssh.forward(socket, self._socket)
 
-    def tell(
+    def send_configuration(
         self,
         socket: Path,
         token: str,
@@ -136,7 +136,7 @@ class RemoteProgram(HostProgram):
 
 def _script(host: Host) -> str:
     how = host.command
-    keys = [f"{own_alone(shlex.quote(how.keys))} || exit 1"] if how.keys else []
+    keys = [f"{is_private(shlex.quote(how.keys))} || exit 1"] if how.keys else []
     return "\n".join([*keys, *from_home(how), f"exec {how.mosaic} session-host"]) + "\n"
 
 

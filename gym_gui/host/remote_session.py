@@ -24,7 +24,7 @@ from gym_gui.services.submissions.ssh.ssh import SshHost
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 
 
-class Elsewhere:
+class RemoteMachine:
     """Connection to another machine on which one session runs.
 
     The host's socket is forwarded to a private folder on this machine as long as the connection lasts; no

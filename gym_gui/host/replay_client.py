@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
-from gym_gui.controllers.engine.resolved_operator import vouch
-from gym_gui.controllers.replays.replay_reel import Look, ReplayStore
+from gym_gui.controllers.engine.resolved_operator import checked_permissions
+from gym_gui.controllers.replays.replay_reel import ReplayStore, StoredState
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.types import AgentID
@@ -78,7 +78,7 @@ class ReplaySession:
         """
         self._played = asyncio.get_running_loop().create_future()
         try:
-            allowed = await asyncio.to_thread(vouch, self._order.config, env_only=True)
+            allowed = await asyncio.to_thread(checked_permissions, self._order.config, env_only=True)
             await self._host.start(allowed)
             self._host.follow("Replay", replay_message(self._order), self._take_looks)
             await self._played
@@ -125,7 +125,7 @@ class ReplaySession:
             observed = observation_of(look.observed)
             picture, observed = observed.picture, structs.replace(observed, picture=None)
         self.reel.add(
-            Look(look.position, look.step, look.rows, board, look.text, scores, look.result, observed),
+            StoredState(look.position, look.step, look.rows, board, look.text, scores, look.result, observed),
             picture,
         )
         self.moves += look.moves

@@ -27,7 +27,7 @@ from gym_gui.host.frames import FrameWriter
 from gym_gui.host.host_program import LISTENING
 from gym_gui.host.pb import session_pb2_grpc
 from gym_gui.host.session_servicer import SessionServicer, show_operator
-from gym_gui.processes.child_output import keep_stdout
+from gym_gui.processes.child_output import reserve_stdout
 from gym_gui.processes.tree import TAG, adopt_orphans
 from gym_gui.services.rpc.serving import RpcServer
 from gym_gui.services.secrets import provide
@@ -83,8 +83,8 @@ async def serve(
 def main(frames: int | None = None) -> int:
     """Run a session host and return its exit status.
 
-    The configuration arrives on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without one, the
-    host ends at once.
+    The configuration arrives on stdin (:meth:`.host_program.HostProgram.send_configuration`). Without a
+    configuration, the host ends at once.
 
     Args:
         frames: Inherited file descriptor of the client's memory for pictures, or ``None``.
@@ -99,7 +99,7 @@ def main(frames: int | None = None) -> int:
     adopt_orphans()
     set_aside()
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-    begun = keep_stdout()  # the output of an environment must not mix with ours
+    begun = reserve_stdout()  # the output of an environment must not mix with ours
     if frames is not None:
         os.set_inheritable(frames, False)  # workers must not inherit the memory
     keys = orders["keys"]

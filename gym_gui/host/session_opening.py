@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.engine.session_events import OnSessionEvent
     from gym_gui.controllers.engine.session_interface import Session, SessionSettings
     from gym_gui.host.host_program import TakeProgram
-    from gym_gui.host.remote_session import Elsewhere
+    from gym_gui.host.remote_session import RemoteMachine
     from gym_gui.services.store import Store
 
 
@@ -55,9 +55,9 @@ async def open_host_session(
     )
 
 
-def _elsewhere(config: OperatorConfig) -> Callable[[], Elsewhere]:
-    from gym_gui.host.remote_session import Elsewhere
+def _elsewhere(config: OperatorConfig) -> Callable[[], RemoteMachine]:
+    from gym_gui.host.remote_session import RemoteMachine
     from gym_gui.services.submissions.hosts_file import HostsFile
 
     profile = HostsFile().load()
-    return partial(Elsewhere, profile.find(config.host), config, profile.ssh_config)
+    return partial(RemoteMachine, profile.find(config.host), config, profile.ssh_config)

@@ -145,9 +145,9 @@ class HostProcess:
         child = self._child = program.child
         create_task = asyncio.get_running_loop().create_task
         self._watcher = create_task(self._watch(program, child))
-        program.hear(self._owner)
+        program.set_listener(self._owner)
         await program.reach(folder / "h")
-        program.tell(folder / "h", token, self._operator, environment)
+        program.send_configuration(folder / "h", token, self._operator, environment)
         await self._until_listening(program, child)
         address = UnixAddress(folder / "h")
         self._connection = Connection(address, token, self._name, HostLostError)
@@ -155,7 +155,7 @@ class HostProcess:
         await self.ask("Greet", greeting(), timeout_s=START_TIMEOUT_S)
         # The socket is not needed any more, since the connection stays without it.
         self._remove_folder()
-        return program.take_memory()
+        return program.picture_memory_descriptor()
 
     async def _start_program(self, environment: Collection[str], pictures: bool) -> HostProgram:
         if self._take_program is not None:
@@ -302,7 +302,7 @@ class HostProcess:
         if not child.running or self._last_message_at != math.inf:
             return False
         self._owner = self._on_message = self._reader = None
-        program.hear(None)
+        program.set_listener(None)
         self.served += 1
         return True
 
@@ -318,7 +318,7 @@ class HostProcess:
             return False
         self._owner, self._name, self._resting = owner, name, False
         connection.name = name
-        program.hear(owner)
+        program.set_listener(owner)
         return True
 
     async def end(self) -> None:
@@ -388,6 +388,6 @@ class HostProcess:
         if self._orders:
             await asyncio.wait(self._orders)
         if program is not None:
-            program.hear(None)
+            program.set_listener(None)
             await program.release()
         self._owner = self._reader = self._connection = self._watcher = self._on_message = self._stub = None

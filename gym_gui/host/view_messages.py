@@ -15,7 +15,7 @@ from gym_gui.core.live import (
     OFF_BOARD,
     AgentView,
     Board,
-    Captured,
+    CapturedPieces,
     HumanQuestion,
     LiveView,
     Move,
@@ -157,7 +157,7 @@ def board_of(message: pb.Board) -> Board:
         message.turn,
         message.flipped,
         tuple(divmod(square, columns) for square in message.line),
-        tuple(Captured(each.agent, tuple(each.pieces), each.ahead) for each in message.captured),
+        tuple(CapturedPieces(each.agent, tuple(each.pieces), each.ahead) for each in message.captured),
         message.fen,
         message.near,
     )

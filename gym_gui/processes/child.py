@@ -16,10 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ulid import ULID
-
 import mosaic_worker.launch
 from gym_gui.core.clean_up import finish_despite_cancel
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus, from_code
 from gym_gui.processes.reaper import guard
@@ -131,7 +130,7 @@ class ManagedChild:
             tied: Whether the kernel kills the program when the thread that starts it ends; for programs
                 that do not end by themselves then. This costs the start of an interpreter without its
                 libraries.
-            listen: Reads the program's pipes; by default only stderr is read and kept (:meth:`keep`).
+            listen: Reads the program's pipes; by default only stderr is read (:meth:`remember_line`).
             stdin: As for :func:`asyncio.create_subprocess_exec`.
             stdout: As for :func:`asyncio.create_subprocess_exec`.
             pass_fds: File descriptors that the program inherits.
@@ -140,7 +139,7 @@ class ManagedChild:
         Raises:
             ChildStartError: The program cannot be started.
         """
-        tag = tag or str(ULID())
+        tag = tag or new_ulid()
         environment = tagged(dict(environment), tag)
         guard()
         options: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": PIPE, "env": environment}
@@ -181,7 +180,7 @@ class ManagedChild:
         """Last lines that the child has printed so far, oldest first."""
         return tuple(self._tail)
 
-    def keep(self, line: str) -> None:
+    def remember_line(self, line: str) -> None:
         """Store a line as one of the last that the child printed."""
         if text := line.strip():
             self._tail.append(text[:_TAIL_CHARACTERS])
@@ -268,7 +267,7 @@ class ManagedChild:
 
     async def _keep_stderr(self) -> None:
         async for line in lines_of(self.stderr):
-            self.keep(line)
+            self.remember_line(line)
 
 
 def _tie(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> list[str]:
@@ -288,7 +287,7 @@ STARTS = 3
 """Largest number of starts of a process that is killed while it starts."""
 
 
-async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
+async def start_with_retry(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
     """Start a process, and start it again if it is killed during the start.
 
     Args:

@@ -6,7 +6,7 @@ import os
 import sys
 
 
-def keep_stdout() -> int:
+def reserve_stdout() -> int:
     """Reserve standard output for answers, and redirect all that is printed from now on to stderr.
 
     Stderr is written line by line, so that the last line is visible even if foreign code ends the process.

@@ -72,7 +72,7 @@ class PersistentChild:
 
         async def listen(child: ManagedChild) -> None:
             async for line in lines_of(child.stderr):
-                child.keep(line)
+                child.remember_line(line)
                 _log.info("%s: %s", name, line)
 
         return cls(

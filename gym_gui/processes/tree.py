@@ -155,10 +155,10 @@ def signal_name(number: int) -> str:
 
 def resident_mb(tag: str) -> float:
     """Return the resident memory of a process tree in MB; shared pages count once per process."""
-    return sum(map(own_mb, members(tag)))
+    return sum(map(process_mb, members(tag)))
 
 
-def own_mb(pid: int) -> float:
+def process_mb(pid: int) -> float:
     """Return the resident memory of one process in MB; 0 if it has ended."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -179,4 +179,4 @@ def _own_share_mb(pid: int) -> float:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) / 1024
-    return own_mb(pid)
+    return process_mb(pid)

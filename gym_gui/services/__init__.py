@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gym_gui.late_names import late_names
+from gym_gui.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from gym_gui.services.actor import Actor, ActorService
@@ -30,7 +30,7 @@ __all__ = [
     "bootstrap_default_services",
 ]
 
-__getattr__ = late_names(
+__getattr__ = lazy_names(
     __name__,
     {
         "actor": ("Actor", "ActorService"),

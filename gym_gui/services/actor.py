@@ -135,7 +135,7 @@ class ActorService:
             actor = as_actor(actor_or_factory)  # raises for other objects, and names the methods they lack
             name = actor_id or actor.id
             shown = display_name or str(getattr(actor_or_factory, "name", name))
-            return self._add(ActorRegistration(name, shown, PolicySource.held(actor)), activate)
+            return self._add(ActorRegistration(name, shown, PolicySource.of_object(actor)), activate)
         if actor_id is None:
             raise UsageError(
                 f"{getattr(actor_or_factory, '__name__', 'the factory')} needs a name",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from gym_gui.core.types import AgentID, Answer, Decision
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 
 _LAST_EPISODE = 2**32 - 1
 """First stand-in episode number. Later ones are lower; no run has enough episodes to reach them."""
@@ -29,7 +29,7 @@ class AppearedAgent(NamedTuple):
     episode: int
     seed: int
     agent: AgentID
-    joined: Joined
+    joined: JoinedAgent
 
 
 class AppearedAgents:
@@ -43,13 +43,13 @@ class AppearedAgents:
     def __bool__(self) -> bool:
         return bool(self._known)
 
-    def add(self, slot: AgentID, seed: int, agent: AgentID, joined: Joined) -> AppearedAgent:
+    def add(self, slot: AgentID, seed: int, agent: AgentID, joined: JoinedAgent) -> AppearedAgent:
         """Add an agent that has appeared in an episode, and return it with its stand-in number."""
         found = self._known[joined.episode, agent] = AppearedAgent(slot, self._unused, seed, agent, joined)
         self._unused -= 1
         return found
 
-    def tell(self, agent: AgentID, joined: Joined) -> None:
+    def replace_context(self, agent: AgentID, joined: JoinedAgent) -> None:
         """Replace the context of an agent, because another policy plays its slot now."""
         key = joined.episode, agent
         self._known[key] = self._known[key]._replace(joined=joined)

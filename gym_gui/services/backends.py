@@ -17,7 +17,7 @@ from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
 from gym_gui.workers.decision_batch import DecisionBatch
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)
@@ -146,7 +146,7 @@ class PolicyBackend(Protocol):
         """Whether the policy uses the results that :meth:`result` passes."""
         ...
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None) -> None:
         """Begin an episode in which the slot plays ``agent_id``, by default its own agent.
 
         Args:
@@ -235,7 +235,7 @@ class ActorBackend:
             found = self._actors[episode] = self.make(context)
         return found
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None) -> None:
         try:
             self.actor(episode, seed, agent_id)
         except Exception as exc:  # the person's own policy may raise anything

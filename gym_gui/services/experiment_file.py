@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from gym_gui.core.config import Experiment, OperatorConfig
-from gym_gui.core.errors import ExperimentError, MosaicError, Place
+from gym_gui.core.errors import ExperimentError, FilePosition, MosaicError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data, is_experiment_file
 from gym_gui.core.experiment.experiment_text import describe
@@ -26,13 +26,13 @@ from gym_gui.core.experiment.matrix_expansion import PlacesOf, everybody
 from gym_gui.core.experiment.tournament import Tournament, is_tournament_file, tournament_from_data
 from gym_gui.core.experiment.tournament_pool import altered, assignments_of
 from gym_gui.core.records import TOURNAMENT, check_run_format
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.trusted.user_code import hash_of
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiments.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiments.experiment_matrix import expanded, read_matrix
-from gym_gui.services.experiments.experiment_places import place_of_value
+from gym_gui.services.experiments.experiment_positions import place_of_value
 from gym_gui.services.experiments.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiments.experiment_yaml import parse_yaml
 from gym_gui.services.experiments.league_tournament import tournament_of_league
@@ -81,10 +81,10 @@ def needs_code(path: str | Path) -> bool:
     return False
 
 
-def need_of_program(path: str | Path) -> Need:
+def need_of_program(path: str | Path) -> RequiredSubject:
     """Return the permission that is needed before a program is run to read its experiment."""
     file = _locate(Path(path)).resolve()
-    return Need(Subject("program", str(file), hash_of(file)), str(path), "is a program:")
+    return RequiredSubject(Subject("program", str(file), hash_of(file)), str(path), "is a program:")
 
 
 def load_experiment(
@@ -409,7 +409,7 @@ def _parse_json(source: str, name: str) -> object:
     try:
         return json.loads(source, object_pairs_hook=_no_double_keys)
     except json.JSONDecodeError as error:
-        place = Place(name, error.lineno, error.colno)
+        place = FilePosition(name, error.lineno, error.colno)
         raise ExperimentError(f"{name}:{error.lineno}: not valid JSON: {error.msg}", place=place) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; a thousand brackets
         raise ExperimentError(f"{name}: cannot be read: {error}") from None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 from gym_gui.core.paths import PACKAGE
 
 SUFFIXES: Final = ("py", "asl", "yaml", "yml", "json", "toml")
@@ -30,7 +30,7 @@ _MOST: Final = 20_000
 _NOT_OURS: Final = frozenset({"site-packages", "dist-packages"})
 
 
-def place_in(text: str, folders: Iterable[str | Path] = ()) -> Place | None:
+def place_in(text: str, folders: Iterable[str | Path] = ()) -> FilePosition | None:
     """Return the file and line that a message or a traceback refers to.
 
     Args:
@@ -49,12 +49,12 @@ def place_in(text: str, folders: Iterable[str | Path] = ()) -> Place | None:
     return None
 
 
-def _places_in(form: re.Pattern[str], text: str, folders: list[Path]) -> Iterator[Place]:
+def _places_in(form: re.Pattern[str], text: str, folders: list[Path]) -> Iterator[FilePosition]:
     for match in form.finditer(text):
         parts = match.groupdict()
         file = _existing_file(parts["file"], folders)
         if file is not None and not _is_library(file):
-            yield Place(str(file), int(parts["line"]), int(parts.get("column") or 0))
+            yield FilePosition(str(file), int(parts["line"]), int(parts.get("column") or 0))
 
 
 def _existing_file(written: str, folders: list[Path]) -> Path | None:

@@ -30,7 +30,7 @@ from gym_gui.services.backends import (
     TellsAgentsApart,
 )
 from gym_gui.workers.decision_batch import AnswerBatch, DecisionBatch
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 
 _AT_ONCE_S = 0.0003
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
@@ -186,7 +186,7 @@ class PolicyMappingService:
     def set_policy(self, agent_id: AgentID, policy: PolicyController) -> None:
         """Bind an agent to a policy object."""
         binding = AgentPolicyBinding(agent_id, as_actor(policy).id)
-        self.attach(binding, ActorBackend.of(PolicySource.held(policy), agent_id, self.collect))
+        self.attach(binding, ActorBackend.of(PolicySource.of_object(policy), agent_id, self.collect))
         self._controllers[agent_id] = policy
 
     def set_default_policy(self, policy: PolicyController) -> None:
@@ -194,7 +194,7 @@ class PolicyMappingService:
 
         It replaces the active actor for all agents that :meth:`set_agents` bound to that actor.
         """
-        self._default = PolicySource.held(policy)
+        self._default = PolicySource.of_object(policy)
         self._by_default.clear()
         self._default_controller = policy
         for agent in list(self._bound_by_default):
@@ -512,7 +512,7 @@ class PolicyMappingService:
         for slot, (seed, agent) in seats.items():
             self._backend_of(slot).begin(episode, seed, agent)
 
-    def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: Joined) -> None:
+    def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: JoinedAgent) -> None:
         """Assign an agent that appeared during an episode to the policy of a slot.
 
         The slot also plays other agents in the episode.
@@ -531,9 +531,9 @@ class PolicyMappingService:
         known = self._appeared.add(slot, seed, agent, joined)
         backend.begin(known.episode, seed, agent, joined)
 
-    def tell(self, agent: AgentID, joined: Joined) -> None:
+    def tell(self, agent: AgentID, joined: JoinedAgent) -> None:
         """Replace the context of an appeared agent, because another policy plays its slot from now on."""
-        self._appeared.tell(agent, joined)
+        self._appeared.replace_context(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
         """Return the plan of a restarted episode, with each allowance reduced to its unspent amount."""

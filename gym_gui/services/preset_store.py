@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.validation import ConfigError, folder_name
-from gym_gui.services.trash import throw_away
+from gym_gui.services.trash import move_to_trash
 from mosaic_worker.plain_files import read_file, replace_file
 
 FORMAT: Final = 1
@@ -226,4 +226,4 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def _to_trash(path: Path) -> None:
-    throw_away(path)
+    move_to_trash(path)

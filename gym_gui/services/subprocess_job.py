@@ -25,7 +25,7 @@ from gym_gui.core.record_fields import mapping
 from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.processes.child import ManagedChild, lines_of
-from gym_gui.processes.child_output import keep_stdout
+from gym_gui.processes.child_output import reserve_stdout
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.processes.run_child import FinishedChild, run_child
 from gym_gui.workers.environment_variables import engine_environment
@@ -171,7 +171,7 @@ def answer_job(work: Callable[[], Any]) -> NoReturn:
     that it leaves behind do not keep the process alive. The process may use only the foreign code that was
     handed on to it.
     """
-    out = keep_stdout()
+    out = reserve_stdout()
     trust.enforce()
     answer: dict[str, Any]
     try:
@@ -186,7 +186,7 @@ def answer_job(work: Callable[[], Any]) -> NoReturn:
     os._exit(0)
 
 
-def tell_progress(value: Any) -> None:
+def report_progress(value: Any) -> None:
     """Report progress from the process of a job, at once and on a line of its own."""
     # Foreign code may have left an unfinished line. The reader skips empty lines.
     os.write(2, b"\n" + orjson.dumps({"progress": value}) + b"\n")
@@ -220,7 +220,7 @@ async def _run(
                 async for line in lines:
                     progress = _progress_of(line)
                     if progress is None:
-                        child.keep(_sentence_of(line))
+                        child.remember_line(_sentence_of(line))
                         # Else a child that prints without pause would keep the timeout from running.
                         await asyncio.sleep(0)
                         continue

@@ -17,7 +17,7 @@ class TrashError(MosaicError):
     """Error for a folder or file that could not be moved to the trash or restored from it."""
 
 
-def throw_away(folder: Path) -> Path | None:
+def move_to_trash(folder: Path) -> Path | None:
     """Move a run folder, or a file, to the desktop's trash.
 
     Args:
@@ -50,7 +50,7 @@ def throw_away(folder: Path) -> Path | None:
 
 
 def put_back(trashed: Path, folder: Path) -> None:
-    """Undo :func:`throw_away` by moving a folder or file from the trash back to its path.
+    """Undo :func:`move_to_trash` by moving a folder or file from the trash back to its path.
 
     Raises:
         TrashError: It is no longer in the trash, or its old path exists again.

@@ -24,9 +24,10 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
-from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
+from gym_gui.ui.crash_report_action import report_action
+from gym_gui.ui.event_loop import close_loop, open_loop, set_failure_handler
 from gym_gui.ui.preload import Preloader
-from gym_gui.ui.spare_host import keep_spare_host
+from gym_gui.ui.spare_host import maintain_spare_host
 from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.window.main_window import MainWindow
 
@@ -80,7 +81,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     window.painted.connect(preloader.start)
     window.page_shown.connect(preloader.on_page_shown)
     window.ended.connect(preloader.stop)
-    window.painted.connect(lambda: context.spawn(keep_spare_host(context), "Preparing a session process"))
+    window.painted.connect(lambda: context.spawn(maintain_spare_host(context), "Preparing a session process"))
     _open(window, arguments[1:])
     preloader.on_page_shown(window.current)  # the page was shown before the preloader existed
     return app, window
@@ -155,20 +156,22 @@ def _close_on_signals(window: MainWindow) -> None:
 
 def _show_uncaught(context: AppContext) -> None:
     """Log and show uncaught exceptions of slots, tasks and threads; none of them ends the program."""
-    tell_failures(asyncio.get_running_loop(), context.tell_failure)
+    set_failure_handler(asyncio.get_running_loop(), context.report_failure)
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
+        action = None
         if isinstance(error, UsageError):  # its message explains the error, so no traceback is needed
             text = error.sentence
             _log.warning("%s", error)
         else:
             text = f"Something went wrong: {error or kind.__name__}. The log has the details"
             _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))
+            action = report_action(error)
         # The context may be deleted while Qt shuts down.
         with contextlib.suppress(RuntimeError):
-            context.noticed.emit(Notice(text, "error"))
+            context.noticed.emit(Notice(text, "error", action))
 
     def thread_hook(args: threading.ExceptHookArgs) -> None:
         _log.error("something went wrong in %s", args.thread, exc_info=args.exc_value)

@@ -23,6 +23,7 @@ from gym_gui.core.paths import RUNS_SETTING
 from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.bootstrap import Services
 from gym_gui.ui.commands import CommandRegistry
+from gym_gui.ui.crash_report_action import report_action
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.window_settings import SettingsStore
 
@@ -176,9 +177,9 @@ class AppContext(QObject):
             return
         error = task.exception()
         if error is not None:
-            self.tell_failure(what, error)
+            self.report_failure(what, error)
 
-    def tell_failure(self, what: str, error: BaseException) -> None:
+    def report_failure(self, what: str, error: BaseException) -> None:
         """Log a failure that no caller handles, and show it as a message.
 
         Args:
@@ -195,6 +196,7 @@ class AppContext(QObject):
         else:
             _log.error("%s failed: %s", what, error, exc_info=error)
             message = f"{what} failed: {error or type(error).__name__}. The log has the details"
+            action = report_action(error)
         if action is None:
             action = self._link_of(message, error)
         if not self._closing:

@@ -10,7 +10,7 @@ from PyQt6.QtGui import QDragEnterEvent, QDropEvent
 class PathDropTarget:
     """Mixin that accepts a dropped file or folder; it must precede the Qt class among the bases."""
 
-    def take(self, path: Path) -> None:
+    def open_dropped(self, path: Path) -> None:
         """Handle the dropped local file or folder."""
         raise NotImplementedError
 
@@ -20,11 +20,11 @@ class PathDropTarget:
             a0.acceptProposedAction()
 
     def dropEvent(self, a0: QDropEvent | None) -> None:
-        """Accept the drop and pass its path to :meth:`take`."""
+        """Accept the drop and pass its path to :meth:`open_dropped`."""
         path = _dropped_path(a0) if a0 is not None else None
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
-            self.take(path)
+            self.open_dropped(path)
 
 
 def _dropped_path(event: QDropEvent) -> Path | None:

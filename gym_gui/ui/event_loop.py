@@ -32,7 +32,7 @@ def open_loop(app: QApplication) -> asyncio.AbstractEventLoop:
     loop: Any = qasync.QEventLoop(app, already_running=True)
     # qasync's own pool would start ten QThreads at once.
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="mosaic-work"))
-    tell_failures(loop, _log_failure)
+    set_failure_handler(loop, _log_failure)
     _monitors[loop] = monitor = _FailureMonitor(loop)
     loop.set_task_factory(monitor.make)
     asyncio.set_event_loop(loop)
@@ -92,7 +92,7 @@ def _is_unhandled(task: asyncio.Task[Any]) -> bool:
     return task.done() and not task.cancelled() and bool(getattr(task, "_log_traceback", False))
 
 
-def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseException], None]) -> None:
+def set_failure_handler(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseException], None]) -> None:
     """Set the function that gets every unhandled failure of an event loop.
 
     Args:

@@ -18,7 +18,7 @@ _PAUSE_MS = 400
 """Least time between two writes, in milliseconds; the first change is written at once."""
 
 
-class Kept(QObject, Generic[T]):
+class SavedPageState(QObject, Generic[T]):
     """Writes a page's state to the data folder, and reads it when the page is first opened.
 
     Args:
@@ -54,7 +54,7 @@ class Kept(QObject, Generic[T]):
         self._save_timer.timeout.connect(self._on_save_due)
         self._last_write = QElapsedTimer()
 
-    def bring_back(self, show: Callable[[T], object]) -> None:
+    def restore(self, show: Callable[[T], object]) -> None:
         """Show the saved state at the first call; from then on, save changes.
 
         Args:
@@ -68,7 +68,7 @@ class Kept(QObject, Generic[T]):
         self._written = kept if kept is not None else self._now()
         self._begun = True
 
-    def look(self, *_: object) -> None:
+    def save_soon(self, *_: object) -> None:
         """Save the state soon if it has changed; a page calls this after every possible change."""
         if not self._begun:
             return

@@ -22,7 +22,7 @@ class Announcer(QObject):
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._on_focus_changed)
 
-    def say(self, words: str) -> None:
+    def announce(self, words: str) -> None:
         """Announce a text; do nothing if no widget of the program has the focus."""
         self.end()
         focused = QApplication.focusWidget()

@@ -19,7 +19,7 @@ LEAST_BYTES: Final = 1_500_000_000
 """Free memory below which no process is started, in bytes."""
 
 
-async def keep_spare_host(context: AppContext) -> None:
+async def maintain_spare_host(context: AppContext) -> None:
     """Keep one idle session process until the task is canceled, then end the process.
 
     The process uses about 40 MB of memory for the engine's modules, and no processor time. If memory is

@@ -144,8 +144,13 @@ class Theme(QObject):
         if isinstance(app, QApplication):
             # Changing from one sheet to another, Qt descends from every widget and polishes each widget
             # once for each of its ancestors: ten times on average. With an empty sheet in between it
-            # visits all widgets only twice.
+            # visits all widgets only twice, and passes over those that are not polished the first time.
+            polished = [widget for widget in app.allWidgets() if widget.testAttribute(_POLISHED)]
+            for widget in polished:
+                widget.setAttribute(_POLISHED, False)
             app.setStyleSheet("")
+            for widget in polished:
+                widget.setAttribute(_POLISHED)
             # The order matters: with the new palette first, every widget would be polished twice.
             app.setStyleSheet(style_sheet(asdict(self._tokens), dark=self.dark))
             app.setPalette(_palette(self._tokens))
@@ -169,6 +174,7 @@ class Theme(QObject):
         self._update_tokens()
 
 
+_POLISHED: Final = Qt.WidgetAttribute.WA_WState_Polished
 _current: Theme | None = None
 
 

@@ -54,7 +54,7 @@ def progress_in_words(record: TrainingRecord) -> str:
     if record.state == "queued" and not record.step:
         return "waiting"
     done = steps_in_words(record.step)
-    if not record.total_steps or (record.over and record.step >= record.total_steps):
+    if not record.total_steps or (record.has_ended and record.step >= record.total_steps):
         return done
     return f"{done} / {steps_in_words(record.total_steps)}"
 
@@ -89,11 +89,11 @@ def why_no_film(record: TrainingRecord) -> str:
     every = record.settings.get("video_every")
     if not isinstance(every, int) or every <= 0:
         return "This run records no films. Clone it and set “Video every” to record them."
-    if record.place and not record.over:
+    if record.place and not record.has_ended:
         return f"The run trains on {record.place}; its films are copied here when it ends."
     if record.warning and record.step >= every:
         return record.warning
-    if not record.over:
+    if not record.has_ended:
         at = every * (record.step // every + 1)
         late = bool(record.total_steps) and at >= record.total_steps
         return "The first film is recorded " + (
@@ -118,5 +118,5 @@ def summary(records: Sequence[TrainingRecord]) -> str:
     if counts["queued"] > away:
         parts.append(f"{counts['queued'] - away} waiting for a core")
     if away:
-        parts.append(f"{away} waiting elsewhere")
+        parts.append(f"{away} waiting on other machines")
     return " · ".join(parts)

@@ -38,13 +38,13 @@ class TypingPause(QObject):
         self._spawn, self._work, self._what = spawn, work, what
         self._task: asyncio.Task[None] | None = None
         self._again = False
-        self._timer = single_shot_timer(self, quiet_ms, self.now)
+        self._timer = single_shot_timer(self, quiet_ms, self.run_now)
 
     def typed(self) -> None:
         """Restart the pause after a key was typed."""
         self._timer.start()
 
-    def now(self) -> None:
+    def run_now(self) -> None:
         """Start the task now, or again after the running one."""
         self._timer.stop()
         if self._task is not None and not self._task.done():
@@ -53,7 +53,7 @@ class TypingPause(QObject):
             self._task = self._spawn(self._run(), self._what)
         self.began.emit()
 
-    def let_go(self) -> None:
+    def cancel(self) -> None:
         """Cancel the task and the pause."""
         self._timer.stop()
         if self._task is not None:

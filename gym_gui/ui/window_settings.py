@@ -25,7 +25,7 @@ FILE: Final = SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SettingDescription:
     """Title, text and limits of one setting, for the Settings page.
 
     Attributes:
@@ -49,7 +49,7 @@ class About:
     folder: bool = False
 
 
-def _declare(default: Any, about: About) -> Any:
+def _declare(default: Any, about: SettingDescription) -> Any:
     return field(default=default, metadata={"about": about})
 
 
@@ -59,7 +59,7 @@ class Settings:
 
     theme: str = _declare(
         "system",
-        About(
+        SettingDescription(
             "Appearance",
             "Theme",
             "Light or dark; by default the system's color scheme.",
@@ -68,7 +68,7 @@ class Settings:
     )
     frame_scaling: str = _declare(
         "auto",
-        About(
+        SettingDescription(
             "Appearance",
             "Frames",
             "How frames are scaled to the size of the card. Automatic keeps big pixels sharp.",
@@ -77,19 +77,25 @@ class Settings:
     )
     menu_bar: bool = _declare(
         False,
-        About("Appearance", "Menu bar", "Always show the menus. Otherwise the Alt key shows them."),
+        SettingDescription(
+            "Appearance", "Menu bar", "Always show the menus. Otherwise the Alt key shows them."
+        ),
     )
     key_repeat: bool = _declare(
         True,
-        About("Play", "Held keys repeat", "In real-time play, a key that is held down acts at every step."),
+        SettingDescription(
+            "Play", "Held keys repeat", "In real-time play, a key that is held down acts at every step."
+        ),
     )
     spectator_overlay: bool = _declare(
         True,
-        About("Play", "Names on the frame", "Show each agent's name and last action below the frame."),
+        SettingDescription(
+            "Play", "Names on the frame", "Show each agent's name and last action below the frame."
+        ),
     )
     everything_shown: bool = _declare(
         False,
-        About(
+        SettingDescription(
             "Play",
             "Show hidden information",
             "Show people information that a game hides from their seats, such as cards or targets. Otherwise "
@@ -98,7 +104,7 @@ class Settings:
     )
     runs_folder: str = _declare(
         "",
-        About(
+        SettingDescription(
             "Runs",
             "Folder for runs",
             "Folder of new runs, from the window and from mosaic run. Existing runs are not moved, and a "
@@ -109,7 +115,7 @@ class Settings:
     )
     compress_runs: bool = _declare(
         False,
-        About(
+        SettingDescription(
             "Runs",
             "Compress finished runs",
             "Compress the rows of steps and episodes of runs of this window to a twelfth of their size. "
@@ -118,7 +124,7 @@ class Settings:
     )
     frame_rate: int = _declare(
         30,
-        About(
+        SettingDescription(
             "Performance",
             "Frame rate",
             "Largest number of frames per second for each operator. A lower rate uses less processor time.",
@@ -129,7 +135,7 @@ class Settings:
     )
     sample_processes: bool = _declare(
         True,
-        About(
+        SettingDescription(
             "Performance",
             "Processor and memory",
             "Show the processor and memory use of all processes in the status line.",
@@ -137,7 +143,7 @@ class Settings:
     )
 
 
-def about(name: str) -> About:
+def about(name: str) -> SettingDescription:
     """Return the title, text and limits of a setting."""
     return _FIELDS[name].metadata["about"]
 

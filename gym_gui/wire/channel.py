@@ -13,7 +13,6 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
-from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from mosaic_worker.link import MAX_FRAME, PROTOCOL
@@ -79,7 +78,7 @@ class Channel(Protocol):
         """Handle the last messages of a worker that has ended, if the transport still has some."""
         ...
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading, so that the worker's writes wait; some transports ignore this."""
         ...
 
@@ -207,6 +206,8 @@ class Lines(Receiver):
             del self._buffer[: end + 1]
             if not line.strip():
                 continue
+            from google.protobuf import json_format  # few workers speak JSON
+
             try:
                 message = json_format.Parse(line, pb.FromWorker())
             except (json_format.ParseError, UnicodeDecodeError):
@@ -299,7 +300,7 @@ class SocketChannel:
                 return
             self._receive()
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading from the socket."""
         if self._closed or on is self._held:
             return
@@ -343,6 +344,8 @@ class JsonChannel:
         return cls(writer, reader, lines)
 
     def send(self, message: pb.ToWorker) -> None:
+        from google.protobuf import json_format
+
         text = json_format.MessageToJson(
             message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )
@@ -357,7 +360,7 @@ class JsonChannel:
     def drain(self) -> None:
         """Do nothing, because the event loop has read the pipe."""
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading from the pipe."""
         if on:
             self._reader.pause_reading()

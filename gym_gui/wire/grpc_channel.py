@@ -106,7 +106,7 @@ class GrpcChannel:
     def drain(self) -> None:
         """Do nothing, because the stream's task has handled all messages."""
 
-    def hold(self, on: bool) -> None:
+    def pause_reading(self, on: bool) -> None:
         """Stop or resume reading from the stream."""
         if on:
             self._free.clear()

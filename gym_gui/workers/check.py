@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.core.paradigms.check import CheckReport, CheckResult, CheckStatus
 from gym_gui.workers.contract.check_probe import Question
 from gym_gui.workers.contract.check_rounds import Rounds
 from gym_gui.workers.contract.check_session import Ledger, check_end_of_input, check_session
@@ -150,14 +150,15 @@ async def _try_both(
     idle_s: float,
 ) -> None:
     await check_session(definition, request, rounds, ledger, patience_s, start_s)
-    if "load" in ledger.found and ledger.found["load"].status is not Status.FAILED:
+    if "load" in ledger.found and ledger.found["load"].status is not CheckStatus.FAILED:
         await check_end_of_input(definition, request, ledger, patience_s, start_s, idle_s)
 
 
 def _report(worker_id: str, ledger: Ledger) -> WorkerCheckReport:
     reason = ledger.stopped_by or "not reached"
     findings = [
-        ledger.found.get(name, Finding(name, Status.SKIPPED, f"not checked: {reason}")) for name in FINDINGS
+        ledger.found.get(name, CheckResult(name, CheckStatus.SKIPPED, f"not checked: {reason}"))
+        for name in FINDINGS
     ]
     return WorkerCheckReport(
         tuple(findings),

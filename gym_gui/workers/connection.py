@@ -201,7 +201,7 @@ class WorkerConnection:
         if body == "replies":
             self._events.on_replies(message.replies)
         elif body == "log":
-            self._sieve.take(message.log.level, message.log.logger, message.log.text)
+            self._sieve.forward(message.log.level, message.log.logger, message.log.text)
         elif body == "call":
             self._events.on_call(message.call.json)
         elif body == "announce":
@@ -219,23 +219,23 @@ class WorkerConnection:
             if future is not None and not future.done():
                 future.set_result(message.loaded)
 
-    def hold(self, is_behind: Callable[[], bool]) -> None:
+    def pause_while_behind(self, is_behind: Callable[[], bool]) -> None:
         """Read no more messages from the worker until the receivers of its messages have caught up.
 
         Args:
             is_behind: Returns whether the receivers are still behind.
         """
         if self._held is None and self._channel is not None and self.outcome is None:
-            self._channel.hold(True)
+            self._channel.pause_reading(True)
             self._held = asyncio.get_running_loop().call_later(_HOLD_S, self._listen_again, is_behind)
 
     def _listen_again(self, is_behind: Callable[[], bool]) -> None:
         self._held = None
         self._last_message_at = time.monotonic()  # nothing was read until now, so silence means nothing
         if is_behind():
-            self.hold(is_behind)
+            self.pause_while_behind(is_behind)
         elif self._channel is not None and self.outcome is None:
-            self._channel.hold(False)
+            self._channel.pause_reading(False)
 
     def _on_closed(self, problem: str) -> None:
         self._end_because(problem)

@@ -50,7 +50,7 @@ ENTRY_POINT_GROUP = "mosaic.workers"
 
 
 @dataclass(frozen=True)
-class Found:
+class DiscoveredManifest:
     """Result of discovery for one manifest.
 
     Attributes:
@@ -68,7 +68,7 @@ class Found:
     problem: str = ""
 
 
-def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Found]:
+def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[DiscoveredManifest]:
     """Find all workers and register them.
 
     A repeated call adds new workers and leaves registered workers as they are. If two workers claim the same
@@ -78,7 +78,7 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
     Returns:
         One entry per manifest, including broken ones, in the order found.
     """
-    found: list[Found] = []
+    found: list[DiscoveredManifest] = []
     with registry.at_once():
         for entry in _entries():
             if entry.definition is not None:
@@ -124,7 +124,7 @@ def _register_bundled(name: str) -> bool:
     return True
 
 
-def _entries() -> Iterator[Found]:
+def _entries() -> Iterator[DiscoveredManifest]:
     seen: set[Path] = set()
     places: list[tuple[Path, Source]] = [(folder, "bundled") for folder in bundled_folders()]
     places.append((user_workers_dir(), "user"))
@@ -137,7 +137,7 @@ def _entries() -> Iterator[Found]:
         folder = _locate(point.value)
         if folder is None:
             problem = f"its entry point names package {point.value!r}, which is not installed"
-            yield Found(point.name, Path(point.value), "package", problem=problem)
+            yield DiscoveredManifest(point.name, Path(point.value), "package", problem=problem)
         elif (path := folder / MANIFEST).resolve() not in seen:
             seen.add(path.resolve())
             yield _read_found(point.name, path, "package")
@@ -160,20 +160,22 @@ def _locate(package: str) -> Path | None:
     return next((root for root in roots if (root / MANIFEST).is_file()), roots[0])
 
 
-def _read_found(name: str, path: Path, source: Source) -> Found:
+def _read_found(name: str, path: Path, source: Source) -> DiscoveredManifest:
     try:
         definition = read_manifest(path, source=source)
     except UsageError as error:
-        return Found(name, path, source, problem=str(error))
-    return Found(definition.type_id, path, source, definition)
+        return DiscoveredManifest(name, path, source, problem=str(error))
+    return DiscoveredManifest(definition.type_id, path, source, definition)
 
 
-def _register(entry: Found, definition: WorkerTypeDefinition, registry: type[WorkerTypeRegistry]) -> Found:
+def _register(
+    entry: DiscoveredManifest, definition: WorkerTypeDefinition, registry: type[WorkerTypeRegistry]
+) -> DiscoveredManifest:
     present = registry.get(definition.type_id)
     if present is not None and present.folder == definition.folder:
         return entry
     try:
         registry.register(definition)
     except UsageError as error:
-        return Found(entry.name, entry.path, entry.source, problem=str(error))
+        return DiscoveredManifest(entry.name, entry.path, entry.source, problem=str(error))
     return entry

@@ -38,7 +38,7 @@ class LogSieve:
         self._buckets = {False: _Bucket(clock()), True: _Bucket(clock())}
         self.lines = self.left_out = 0
 
-    def take(self, level: int, logger: str, text: str) -> None:
+    def forward(self, level: int, logger: str, text: str) -> None:
         """Forward a line, shortened if it is too long, or count it as left out."""
         self.lines += 1
         bucket = self._buckets[level >= logging.WARNING]

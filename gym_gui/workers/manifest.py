@@ -13,7 +13,7 @@ from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.core.interpreters import interpreter_of
 from gym_gui.core.paths import data_dir
-from gym_gui.core.toml_places import place_in_toml
+from gym_gui.core.toml_positions import place_in_toml
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.definition import BuildSpec, WorkerFile

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from gym_gui.core.secret_refs import references
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.core.trusted.user_code import hash_of
 from gym_gui.workers.definition import WorkerTypeDefinition
 
@@ -24,7 +24,7 @@ _PURPOSES = {
 }
 
 
-def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> list[Need]:
+def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> list[RequiredSubject]:
     """Return the programs, files and servers that the user must allow before a worker gets settings.
 
     The manifest declares which settings are a ``program``, a ``file``, a folder of ``prompts``, an
@@ -38,7 +38,7 @@ def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, A
     return list(_needs(definition, settings))
 
 
-def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Iterator[Need]:
+def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Iterator[RequiredSubject]:
     secret = any(True for _ in references(settings))  # whether the settings refer to any secret
     for setting in definition.settings_schema:
         value = settings.get(setting.name)
@@ -50,12 +50,12 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
         if setting.kind in _PURPOSES:
             purpose = _PURPOSES[setting.kind]
             subject = _program(value) if setting.kind == "program" else Subject("file", _absolute(value))
-            yield Need(subject, value, purpose)
+            yield RequiredSubject(subject, value, purpose)
         elif setting.kind == "server" and secret and not is_local(value):
-            yield Need(Subject("server", value), value, "sends a secret to")
+            yield RequiredSubject(Subject("server", value), value, "sends a secret to")
     address = settings.get("address")  # address of a worker on another machine
     if isinstance(address, str) and not is_local_address(address):
-        yield Need(Subject("server", address), address, "plays by a worker at")
+        yield RequiredSubject(Subject("server", address), address, "plays by a worker at")
 
 
 def _program(value: str) -> Subject:

@@ -15,7 +15,7 @@ _SPARE = 64
 """Number of streams of finished episodes that are kept for reuse, because making a stream is expensive."""
 
 
-class Fed(NamedTuple):
+class PreprocessedObservation(NamedTuple):
     """Observation in the form that a policy gets, after preprocessing.
 
     Attributes:
@@ -79,7 +79,7 @@ class EpisodeStreams:
         """Return the newest preprocessed observation of an episode, encoded."""
         return self._seen[episode][1]
 
-    def fed(self, decision: Decision) -> Fed | None:
+    def fed(self, decision: Decision) -> PreprocessedObservation | None:
         """Return an open question's observation after preprocessing, for people who watch.
 
         The worker gets the same value later, because each observation is preprocessed once.
@@ -96,7 +96,9 @@ class EpisodeStreams:
             return None
         try:
             parts = self.see(decision.episode, decision.observation, decision.encoded)
-            return Fed(self._codec.space, self._codec.decode(parts), describe_steps(pipeline.steps))
+            return PreprocessedObservation(
+                self._codec.space, self._codec.decode(parts), describe_steps(pipeline.steps)
+            )
         except Exception as exc:  # the border to Gymnasium's wrappers
             _log.info("%s is shown without preprocessing: %s", decision.agent_id, exc)
             return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from gym_gui.processes.child import ChildStartError, ManagedChild, last_line, read_line
 from gym_gui.processes.outcome import ChildStatus
-from gym_gui.processes.tree import kill_strays, own_mb, resident_mb
+from gym_gui.processes.tree import kill_strays, process_mb, resident_mb
 from gym_gui.wire.channel import JsonChannel, SocketChannel, pb
 from gym_gui.workers.connection import WorkerConnection, WorkerEvents
 from gym_gui.workers.environment_variables import worker_environment
@@ -121,15 +121,15 @@ class WorkerProcess(WorkerConnection):
     def _take_output(self, child: ManagedChild, line: str) -> None:
         text = shortened(self._redaction.text(line))
         if text:
-            child.keep(text)
-            self._sieve.take(logging.INFO, f"{self._name} output", text)
+            child.remember_line(text)
+            self._sieve.forward(logging.INFO, f"{self._name} output", text)
 
     async def _over_limit(self) -> str:
         launch = self.launch
         limit = launch.memory_mb if launch.memory_mb is not None else launch.definition.limits.memory_mb
         if limit is None:
             return ""
-        used = own_mb(self.pid)
+        used = process_mb(self.pid)
         now = time.monotonic()
         if used <= limit and now >= self._next_count:
             # Finding the worker's children means reading the whole process table, so this is done seldom.

@@ -19,9 +19,9 @@ from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
 from gym_gui.workers.decision_batch import DecisionBatch
-from gym_gui.workers.observation_streams import EpisodeStreams, Fed
+from gym_gui.workers.observation_streams import EpisodeStreams, PreprocessedObservation
 from gym_gui.workers.recorded_extras import read_extras
-from gym_gui.workers.team_context import Joined, TeamContext
+from gym_gui.workers.team_context import JoinedAgent, TeamContext
 from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
 
@@ -80,7 +80,7 @@ class WorkerSlot:
         self._open_batches: dict[int, tuple[DecisionBatch, float]] = {}
         self._messages_in_work = 0
         self._starts: dict[int, tuple[int, str]] = {}
-        self._joined: dict[int, Joined] = {}
+        self._joined: dict[int, JoinedAgent] = {}
         self._ends: list[EpisodeSummary] = []
         self._results: list[StepOutcome] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -115,7 +115,7 @@ class WorkerSlot:
         """Whether the worker wants to receive the results of its actions."""
         return self.process.welcome.wants_results
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None) -> None:
         """Begin an episode; the worker learns of it with the first question."""
         agent = agent_id or self.agent_id
         self._starts[episode] = seed, agent
@@ -256,7 +256,7 @@ class WorkerSlot:
             self._sink(failed)
         return fine
 
-    def fed(self, decision: Decision) -> Fed | None:
+    def fed(self, decision: Decision) -> PreprocessedObservation | None:
         """Return an open question's observation after preprocessing; ``None`` without preprocessing."""
         return None if self._streams is None else self._streams.fed(decision)
 

@@ -19,7 +19,7 @@ from gym_gui.core.interpreters import is_complete
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.workers.bundled import worker_folder
-from gym_gui.workers.discovery import Found
+from gym_gui.workers.discovery import DiscoveredManifest
 from gym_gui.workers.own_files import BUILD, absent_files
 from gym_gui.workers.registry import WorkerTypeDefinition
 
@@ -69,10 +69,10 @@ class WorkerStatus:
     reason: str
     install: str
     missing: tuple[str, ...]
-    found: Found | None = None
+    found: DiscoveredManifest | None = None
 
 
-def status_of(found: Found) -> WorkerStatus:
+def status_of(found: DiscoveredManifest) -> WorkerStatus:
     """Return the status of a discovered worker, whose manifest may be broken."""
     if found.definition is None:
         return WorkerStatus(found.name, "broken", found.problem, "", (), found)

@@ -16,7 +16,7 @@ import orjson
 from gym_gui.core.errors import MosaicError, ProtocolError
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.spaces import space_to_spec
-from gym_gui.processes.child import start_again
+from gym_gui.processes.child import start_with_retry
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import pb
 from gym_gui.workers.connection import WorkerConnection, WorkerEvents
@@ -180,7 +180,7 @@ class _WorkerGroup:
                 call = slot.on_call(call)
             self._events.call(orjson.dumps(call).decode())
             if self._process is not None and self._events.is_behind():
-                self._process.hold(self._events.is_behind)
+                self._process.pause_while_behind(self._events.is_behind)
 
     def on_announce(self, announce: pb.Announce) -> None:
         process = self._process
@@ -268,7 +268,7 @@ class Supervisor:
         self._groups.append(post)
         try:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
-            process = await start_again(post.fill, say)
+            process = await start_with_retry(post.fill, say)
         except BaseException:
             if post in self._groups:  # unless the supervisor was closed since
                 self._groups.remove(post)

@@ -24,7 +24,7 @@ class TeamContext:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedAgent:
     """Participation of an agent that has appeared during an episode.
 
     Attributes:

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ulid import ULID
+from gym_gui.core.clock import new_ulid
 
 TASKS = ("CartPole-v1", "Taxi-v3", "MiniGrid-DoorKey-8x8-v0", "connect_four_v3", "ALE/Pong-v5")
 AGENTS = (
@@ -20,7 +20,7 @@ def make_runs(folder: Path, count: int) -> None:
     """Write run folders that differ in who played, where, when and with what; a third of them labeled."""
     begun = datetime(2026, 1, 1, tzinfo=UTC)
     for i in range(count):
-        run = folder / str(ULID())
+        run = folder / new_ulid()
         agents = [AGENTS[(i + j) % len(AGENTS)] for j in range(2)]
         operators = [
             {

@@ -39,7 +39,7 @@ from gym_gui import envs  # noqa: E402
 from gym_gui.services.mujoco_mpc_controller import MuJoCoMPCController  # noqa: E402
 from mujoco_mpc_worker.main import make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Settings  # noqa: E402
-from mujoco_mpc_worker.rewards import Array, Paid, Steps  # noqa: E402
+from mujoco_mpc_worker.rewards import Array, StepRewards, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
 from mujoco_mpc_worker.task_file import Task, task_file_for  # noqa: E402
 
@@ -82,10 +82,10 @@ Act = Callable[[int, Array], Array]
 Plans = Callable[[Simulation], Act]
 
 
-def _upright(steps: Steps, _: Any) -> Paid:
+def _upright(steps: Steps, _: Any) -> StepRewards:
     """The pole's height, near the middle; from 0 to 1 a step."""
     reward = (1 + np.cos(steps.qpos[..., 1])) / 2 - 0.02 * steps.qpos[..., 0] ** 2
-    return Paid(reward, np.zeros(reward.shape, np.bool_))
+    return StepRewards(reward, np.zeros(reward.shape, np.bool_))
 
 
 def _cart_pole(act: Plans, seed: int, length: int) -> Played:

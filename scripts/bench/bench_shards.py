@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench import Figure, Figures
 
-from gym_gui.core.experiment.shards import Scheduled, Shard
+from gym_gui.core.experiment.shards import ScheduledEpisodes, Shard
 from gym_gui.services.runs.recorder import COMPLETED, Recorder, read_header
 
 SHARDS = 64
@@ -107,7 +107,7 @@ def shards_of(run: Path, out: Path, of: int) -> None:
     }
     experiment = {**about["experiment"], "execution": execution}
     played = {name: _episodes(run / "operators" / name) for name in names}
-    scheduled = [Scheduled(name, episodes) for name in names]
+    scheduled = [ScheduledEpisodes(name, episodes) for name in names]
     kept = {key: about[key] for key in ("machine", "commit", "players", "actions", "versions")}
     for number in range(1, of + 1):
         cut = Shard(number, of).episodes(scheduled)

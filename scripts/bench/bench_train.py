@@ -121,7 +121,7 @@ async def daemon_rate(env: str, settings: dict[str, Any], algorithm: str) -> flo
         followers = [Follower(store.data / "training" / run_id / name) for name in (METRICS, EPISODES)]
         watching = asyncio.ensure_future(_watch(followers))
         async for told in client.watch_runs():
-            if told.over:
+            if told.has_ended:
                 break
         watching.cancel()
         (run,) = await client.runs()
@@ -251,8 +251,8 @@ async def twenty() -> tuple[float, str]:
         most, done = 0, 0
         async for _ in client.watch_runs():
             runs = await client.runs()
-            most = max(most, sum(run.started_at is not None and not run.over for run in runs))
-            done = sum(run.over for run in runs)
+            most = max(most, sum(run.started_at is not None and not run.has_ended for run in runs))
+            done = sum(run.has_ended for run in runs)
             if done == QUEUED:
                 break
         failed = [run for run in await client.runs() if run.state != "completed"]

@@ -177,8 +177,8 @@ def _played(study: Study, rng: Rng, operators: int, most: int, studies: int) -> 
     p_values = np.ones((studies, len(pairs)))  # those of pairs that are decided stay what they were
     decided = np.zeros((studies, len(pairs)), np.bool_)
     before = 0
-    for seeds in ExecutionConfig(most).look_at(most):
-        seen = test.looks(d[:, :, before:seeds].reshape(rows, -1), seeds / most)
+    for seeds in ExecutionConfig(most).interim_seed_counts(most):
+        seen = test.update_all(d[:, :, before:seeds].reshape(rows, -1), seeds / most)
         now = np.array([each.p for each in seen]).reshape(decided.shape)
         p_values = np.where(decided, p_values, now)
         tail = np.array([each.tail for each in seen]).reshape(decided.shape)

@@ -41,7 +41,7 @@ _set_up() {
     ((gpu)) && : >"$STATE/gpu"
     _install_torch "$gpu" 9>&- && rm -f -- "$STATE/without-torch" || : >"$STATE/without-torch"
     say "Installing MOSAIC and what it needs (extras: $extras)"
-    _uv_install -e "${ROOT}[$extras]" 9>&- || die "the packages could not be installed" \
+    _uv_install -e 3rd_party/mosaic_worker_sdk -e "${ROOT}[$extras]" 9>&- || die "the packages could not be installed" \
         "See above; when the cause is gone, start again: what is done is kept."
     _refuse_cuda "$gpu"
     _spell_paths
@@ -59,7 +59,7 @@ _stamp() {
     local profile=$1 gpu=$2
     {
         printf '%s\n' "$profile" "$gpu" "$VENV"
-        cat -- "$ROOT/pyproject.toml" "$ROOT"/requirements/*.txt "$ROOT/scripts/lib/setup.sh"
+        cat -- "$ROOT/pyproject.toml" "$ROOT/3rd_party/mosaic_worker_sdk/pyproject.toml" "$ROOT"/requirements/*.txt "$ROOT/scripts/lib/setup.sh"
         cat -- "$VENV/pyvenv.cfg"
     } 2>/dev/null | sha256sum
 }
@@ -105,7 +105,7 @@ _uv_install() {
 _spell_paths() {
     "$VENV_PYTHON" -I -S -c '
 import pathlib, sys
-for file in pathlib.Path(sys.argv[1]).glob("lib/*/site-packages/_mosaic_gym_gui.pth"):
+for file in pathlib.Path(sys.argv[1]).glob("lib/*/site-packages/*mosaic_*.pth"):
     paths = file.read_text("utf-8").splitlines()
     if not all(map(str.isascii, paths)):
         file.write_text(f"import sys; sys.path += {ascii(paths)}\n", "utf-8")

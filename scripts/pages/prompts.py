@@ -189,7 +189,7 @@ def _move(environment: Environment, agent: AgentID, mask: Any, rng: np.random.Ge
 
 def prompt(environment: Environment, agent: AgentID, briefing: str, moment: Moment, level: int) -> str:
     """The whole prompt of a language worker, or why it has none."""
-    team, mates, others = environment.company(agent)
+    team, mates, others = environment.team_and_others(agent)
     asked = {
         "settings": {"model_id": "model", "coordination_level": level},
         "slot": {
@@ -265,7 +265,7 @@ def _of_agent(environment: Environment, agent: AgentID, shown: Sequence[Moment],
         yield from _block(f"At its decision {index + 1}:", words)
     whole = prompt(environment, agent, briefing, shown[min(MOMENTS[1], last)], 1)
     yield from _block("The whole prompt, coordination level 1:", whole)
-    if environment.company(agent)[1] or environment.company(agent)[2]:
+    if environment.team_and_others(agent)[1] or environment.team_and_others(agent)[2]:
         for level in (2, 3):
             other = prompt(environment, agent, briefing, shown[min(MOMENTS[1], last)], level)
             known = set(whole.splitlines())

@@ -78,11 +78,11 @@ _STEPS = 25
 
 
 def pictures_on_pages() -> set[str]:
-    """File names of the pictures that pages show; the window shows those of the guide in its own theme."""
+    """Names, without suffix, of the pictures on pages; those of the guide in both themes, for the window."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     names: set[str] = set()
     for page in pages:
-        shown = re.findall(r"images/([\w-]+\.png)", page.read_text("utf-8"))
+        shown = re.findall(r"images/([\w-]+)\.webp", page.read_text("utf-8"))
         names.update(shown)
         if page.parent.name == "guide":
             names.update(name.replace("-light-", "-dark-") for name in shown)
@@ -90,10 +90,11 @@ def pictures_on_pages() -> set[str]:
 
 
 def compress(picture: Path) -> None:
-    """Write a picture anew with 256 colors, which takes half of the bytes."""
+    """Replace a PNG by a lossless WebP of 256 colors, which takes a third of the bytes."""
     with Image.open(picture) as image:
-        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    few.save(picture, optimize=True)
+        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE).convert("RGB")
+    few.save(picture.with_suffix(".webp"), lossless=True, quality=100, method=4)
+    picture.unlink()
 
 
 def prepare(home: Path, *, bare: bool = False) -> Path:
@@ -418,18 +419,18 @@ class Scenes:
 
     async def operators_one_agent(self) -> None:
         """What the program sees and believes, beside the whole."""
-        from gym_gui.ui.minds import MindView
+        from gym_gui.ui.agent_snapshots import AgentSnapshotView
 
         await self.operators_program()
         manual = self._page("operators").manual
         manual.show_mind()
-        picture = manual.findChild(MindView, "mind").picture
+        picture = manual.findChild(AgentSnapshotView, "mind").picture
         await self._until(lambda: picture.isVisible() and picture.image() is not None, "what it sees")
 
     async def operators_search(self) -> None:
         """The tree of what a search thought of its move, beside the game."""
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
-        from gym_gui.ui.minds import MindView
+        from gym_gui.ui.agent_snapshots import AgentSnapshotView
 
         search = WorkerAssignment("openspiel_worker", "planner", {"simulations": 1000})
         rule = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
@@ -455,7 +456,7 @@ class Scenes:
             )
         page.manual.select(first)
         page.manual.show_mind()
-        mind = page.manual.findChild(MindView, "mind")
+        mind = page.manual.findChild(AgentSnapshotView, "mind")
         mind.choose("player_0")
         await self._until(mind.tree.isVisible, "what it searched")
 
@@ -860,7 +861,7 @@ def end_trainings() -> None:
     async def cancel_all() -> None:
         client = await TrainerClient.connect(Store(), start=False)
         # Those elsewhere end with the command that follows them.
-        while going := [run for run in await client.runs() if not run.over and not run.place]:
+        while going := [run for run in await client.runs() if not run.has_ended and not run.place]:
             for run in going:
                 with contextlib.suppress(UsageError):  # over since it was looked at
                     await client.cancel(run.run_id)
@@ -912,7 +913,7 @@ async def photograph(
             print(f"  {sentence}", flush=True)
 
     def take(shown: QWidget, file: Path) -> None:
-        if wanted is not None and file.name not in wanted:
+        if wanted is not None and file.stem not in wanted:
             return
         shown.grab().save(str(file))
         print(file, flush=True)

@@ -84,9 +84,9 @@ class DialogScenes:
 
     async def trust(self) -> None:
         """An experiment that imports code of its own."""
-        from gym_gui.core.trusted.trust import Need, NotAllowedError, Subject
+        from gym_gui.core.trusted.trust import NotAllowedError, RequiredSubject, Subject
 
-        needs = [Need(Subject("package", "theirs"), "theirs:make", "imports")]
+        needs = [RequiredSubject(Subject("package", "theirs"), "theirs:make", "imports")]
         self._context.ask_trust(NotAllowedError("theirs.yaml", needs))
         await asyncio.sleep(_SETTLE_S)
 
@@ -94,21 +94,23 @@ class DialogScenes:
         """A submission that another person handed in."""
         from PyQt6.QtWidgets import QApplication
 
-        from gym_gui.services.submissions.own_submissions import Unconfirmed
+        from gym_gui.services.submissions.own_submissions import UnconfirmedSubmission
         from gym_gui.services.submissions.submission_record import Submission
         from gym_gui.ui.results.submissions.confirm_dialog import ask_to_confirm
 
         folder = Path("runs/submissions/01M8H83KEBJ7758D9XJK3WVK24")
         rows = [("It plays there, with these commands", ['hosts: ["lab"]', 'mosaic: "mosaic"'])]
         submission = Submission(folder, "ssh", {}, "run", 8, 64, Path("runs"))
-        ask_to_confirm(Unconfirmed(submission, (), rows, ""), lambda: None, QApplication.activeWindow())
+        ask_to_confirm(
+            UnconfirmedSubmission(submission, (), rows, ""), lambda: None, QApplication.activeWindow()
+        )
         await asyncio.sleep(_SETTLE_S)
 
     async def install(self) -> None:
-        from gym_gui.controllers.setup.installing import Missing
+        from gym_gui.controllers.setup.installing import Installable
         from gym_gui.ui.environments.install_dialog import InstallDialog
 
-        InstallDialog(self._context, Missing("envs", "procgen"), "Procgen", self._window).open()
+        InstallDialog(self._context, Installable("envs", "procgen"), "Procgen", self._window).open()
         await asyncio.sleep(_SETTLE_S)
 
     async def environment(self) -> None:
@@ -173,10 +175,10 @@ class DialogScenes:
         file = Path(os.environ["MOSAIC_DATA_DIR"]) / "mine.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("operators: []\nexecution: {num_episodes: many}\n")
-        from gym_gui.core.errors import Place
+        from gym_gui.core.errors import FilePosition
         from gym_gui.ui.editor.checks import at_place
 
-        self._context.edit(at_place(Place(str(file), 2), "", experiment=True))
+        self._context.edit(at_place(FilePosition(str(file), 2), "", experiment=True))
         editors: list[Any] = self._window.findChildren(QDialog, "file-editor")
         # Of a scene before there may be another, which is on its way out.
         dialog: Any = next((each for each in editors if each.isVisible()), QApplication.activeModalWidget())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.columns.cells import Place, ResultRow, columns_in
+from gym_gui.analysis.columns.cells import ColumnOutput, ResultRow, columns_in
 from gym_gui.analysis.columns.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.exports.export import operator_rows, write_table
 from gym_gui.analysis.findings.summary import Summary
@@ -50,7 +50,7 @@ def test_numbers_are_written_by_their_locale(locale: Locale, told: list[str]) ->
 
 def test_every_column_of_a_place_takes_the_locale(summary: Summary) -> None:
     row = ResultRow(summary.operators[0])
-    for place in Place:
+    for place in ColumnOutput:
         for column in columns_in(place, RESULT_COLUMNS, [row]):
             plain, local = column.show(row), column.show(row, Locale(",", "."))
             # What has a decimal point has a comma there, and nothing else is another.

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import compare_runs, open_run
-from gym_gui.services.submissions.lease_book import NAME
+from gym_gui.services.submissions.budget_leases import NAME
 from tests.cli.test_budgets import KEY, PRICES, STEPS, TOKENS, VARIABLE, asks, paid, price, rows, said
 from tests.cli.test_ray import alone, cluster, head, playing
 from tests.cli.test_ray import begun as begun_on_ray

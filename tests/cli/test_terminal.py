@@ -163,6 +163,17 @@ def test_interrupted_while_dataclasses_are_made_it_ends_with_130(mosaic: Mosaic,
     assert (done.returncode, done.stderr) == (130, "mosaic: interrupted\n")
 
 
+def test_a_command_ends_its_process_without_freeing_what_it_has_imported(mosaic: Mosaic) -> None:
+    code = (
+        "import atexit, sys; from gym_gui.__main__ import main\n"
+        "sys.argv = ['mosaic', '--version']; atexit.register(print, 'at exit'); main(); print('went on')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=mosaic.env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "mosaic 0.1.0\nat exit\n"
+
+
 def test_help_imports_nothing_heavy(mosaic: Mosaic) -> None:
     code = "import sys; from gym_gui.cli.app import run; run(['--help']); print(*sorted(sys.modules))"
     done = subprocess.run(

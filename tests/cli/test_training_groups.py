@@ -113,7 +113,7 @@ def test_several_environments_need_random_play_and_a_reference(mosaic: Mosaic) -
     done = mosaic("report", *names, "--reference", "ref", "--json")
     assert done.status == 0, done.err
     data = done.json()
-    assert data["measure"] == "normalised score"
+    assert data["measure"] == "normalized score"
     assert data["reference"] == "the mean of ref there"
     assert data["scales"]["CartPole-v1"]["reference"] == 410.0
     assert 10 < data["scales"]["CartPole-v1"]["random"] < 40

@@ -15,7 +15,7 @@ import pytest
 from gym_gui.cli.progress import compile_progress
 from gym_gui.core.live import Compiling
 from gym_gui.envs import make
-from gym_gui.envs.compiling import compile_ahead
+from gym_gui.envs.compiling import compile_environment
 
 NAMES = ("see_behind", "get_vis_mask", "gen_obs_grid")
 STATES = [Compiling("MultiGrid", NAMES[:ready], 3) for ready in range(4)]
@@ -66,9 +66,9 @@ def test_elsewhere_each_function_is_a_line(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_where_all_is_compiled_there_is_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_ahead(make(_SOCCER))
+    compile_environment(make(_SOCCER))
     told: list[Compiling] = []
-    compile_ahead(make(_SOCCER), told.append)
+    compile_environment(make(_SOCCER), told.append)
     assert told == []
     assert "Compiling" not in in_terminal(monkeypatch, told)
 

@@ -14,7 +14,7 @@ from gym_gui.analysis.columns.result_columns import file_row
 from gym_gui.analysis.pages.report_page import render_html
 from gym_gui.analysis.terminal_report import text_of
 from gym_gui.controllers.reexecution.verification import verify
-from gym_gui.controllers.replays.replay_reel import Look
+from gym_gui.controllers.replays.replay_reel import StoredState
 from gym_gui.controllers.replays.replay_track import ReplayTrack
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.records import StepRecord
@@ -131,8 +131,8 @@ async def test_a_replay_shows_what_was_asked_and_since_when(tmp_path: Path) -> N
             assert agents["agent_0/goal"].option == "" and old.words(step, {}) == step.option
 
 
-def _look(row: int, step: StepRecord) -> Look:
-    return Look(row, step.step_index + 1, row)
+def _look(row: int, step: StepRecord) -> StoredState:
+    return StoredState(row, step.step_index + 1, row)
 
 
 TASK = "MiniGrid-DoorKey-5x5-v0"

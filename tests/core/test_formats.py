@@ -50,19 +50,19 @@ def test_a_score_of_a_later_version_is_not_replaced(tmp_path: Path) -> None:
     policy = read_policy_file(ROOT / "docs" / "examples" / "checkpoints" / "ppo_cartpole")
     assert policy is not None
     store = ScoreStore(tmp_path)
-    store.keep(policy, PolicyScore.now([1.0], [0]))
+    store.save(policy, PolicyScore.now([1.0], [0]))
     (file,) = tmp_path.iterdir()
     text = newer(file)
     assert store.get(policy) is None
     with pytest.raises(NewerFormatError):
-        store.keep(policy, PolicyScore.now([2.0], [0]))
+        store.save(policy, PolicyScore.now([2.0], [0]))
     assert file.read_text() == text
 
 
 def test_a_training_of_a_later_version_is_not_gone_on_with(tmp_path: Path) -> None:
-    from gym_gui.services.trainer.request import KeptRequest
+    from gym_gui.services.trainer.request import SavedRequest
 
     row = {"run_id": "a", "worker": "w", "algorithm": "ppo", "env_id": "CartPole-v1", "seed": 1}
     (tmp_path / "train.json").write_text(json.dumps({**row, "format_version": 99}))
     with pytest.raises(NewerFormatError, match=r"train\.json"):
-        KeptRequest.read(tmp_path)
+        SavedRequest.read(tmp_path)

@@ -29,7 +29,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "./scripts/test.sh": _SUITE,
         "./scripts/test.sh --full": _SUITE,
         "pip install torch==2.13.0": _DOWNLOADS,
-        "pip install -c requirements/constraints.txt -e '.[dev]'": _DOWNLOADS,
+        "pip install -c requirements/constraints.txt -e 3rd_party/mosaic_worker_sdk -e '.[dev]'": _DOWNLOADS,
         "pip install -c requirements/constraints.txt -r requirements/base.txt": _DOWNLOADS,
     },
     "docs/balrog.md": {
@@ -146,6 +146,16 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "./scripts/run.sh --headless": _ELSEWHERE,
         ". .venv/bin/activate": "changes the shell alone",
         "mkdir -p ~/experiments && cd ~/experiments": "changes the shell alone",
+    },
+    "docs/installation.md": {
+        "python scripts/release/release.py --address https://HOST/OWNER/NAME --out dist --without-bill": (
+            "run in tests/scripts/test_release.py"
+        ),
+        "uv tool install --find-links dist 'mosaic-gym-gui[gui]'": _DOWNLOADS,
+        "mosaic wheelhouse wheels --extra gui --env crafter": _DOWNLOADS,
+        "pip install --no-index --find-links wheels 'mosaic-gym-gui[gui]'": _DOWNLOADS,
+        "mosaic envs install crafter --offline wheels": _DOWNLOADS,
+        "mosaic": _WINDOW,
     },
     "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},
     "docs/guide/troubleshooting.md": {"sudo usermod -aG input $USER": _MACHINE},

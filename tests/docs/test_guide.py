@@ -22,7 +22,7 @@ PAGES = sorted(GUIDE.glob("*.md"))
 SETTINGS = (GUIDE / "settings_and_keys.md").read_text("utf-8")
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
-_PICTURE = re.compile(r"images/([\w-]+)\.png")
+_PICTURE = re.compile(r"images/([\w-]+)\.webp")
 _ROW = re.compile(r"^\| (.+?) \| (.*?) \|(?: (.*?) \|)?$", re.MULTILINE)
 _LEAST = 5
 """Letters of a text with gaps below which it would fit anything."""

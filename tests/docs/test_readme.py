@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 
 import pytest
@@ -30,8 +29,3 @@ def test_it_names_the_two_commands() -> None:
 
 def test_it_is_short_enough_to_be_read() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) < 200
-
-
-def test_the_package_carries_it() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["readme"] == README.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import check, make
 
 PLAIN = [
@@ -43,14 +43,14 @@ def test_the_contract_is_kept(task: str, api: str | None) -> None:
     report = check(task, api=api, steps=4 if task == "pistonball_v6" else 30)
     assert report.ok, "\n".join(report.lines())
     from_openspiel = task.startswith("open_spiel/")  # Shimmy draws nothing
-    assert report["rendering"].status is (Status.SKIPPED if from_openspiel else Status.PASSED)
+    assert report["rendering"].status is (CheckStatus.SKIPPED if from_openspiel else CheckStatus.PASSED)
     masked = task in MASKED or from_openspiel
-    assert report["masks"].status is (Status.PASSED if masked else Status.SKIPPED)
+    assert report["masks"].status is (CheckStatus.PASSED if masked else CheckStatus.SKIPPED)
 
 
 def test_keywords_reach_what_is_checked() -> None:
     report = check("mpe2/simple_spread_v3", env_kwargs={"max_cycles": 3}, steps=10)
-    assert report["endings"].status is Status.PASSED
+    assert report["endings"].status is CheckStatus.PASSED
 
 
 def test_what_pistonball_observes_does_not_depend_on_rendering() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gym_gui.host.frames import LARGEST, FrameReader, FrameWriter, Places
+from gym_gui.host.frames import LARGEST, BufferPositions, FrameReader, FrameWriter
 from gym_gui.host.host_program import make_memory
 
 
@@ -30,7 +30,7 @@ def picture(height: int, width: int, seed: int = 0) -> NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8)
 
 
-def shown(writer: FrameWriter, frame: NDArray[np.uint8], number: int) -> Places:
+def shown(writer: FrameWriter, frame: NDArray[np.uint8], number: int) -> BufferPositions:
     places = writer.write(frame, number)
     assert places is not None
     return places
@@ -85,7 +85,7 @@ def test_what_is_too_large_is_refused_and_smaller_ones_still_go(ends: tuple[Fram
 
 def test_places_that_are_not_there_are_not_read(ends: tuple[FrameReader, FrameWriter]):
     reader, _ = ends
-    for places in (Places(0, 0), Places(0, 4096), Places(1 << 60, 4096)):
+    for places in (BufferPositions(0, 0), BufferPositions(0, 4096), BufferPositions(1 << 60, 4096)):
         assert reader.newest(places) is None
 
 
@@ -138,7 +138,7 @@ def test_no_picture_is_torn_while_another_process_writes_as_fast_as_it_can():
         assert process.stdout is not None
         numbers: list[int] = []
         for line in process.stdout:
-            got = reader.newest(Places(*map(int, line.split())))
+            got = reader.newest(BufferPositions(*map(int, line.split())))
             if got is not None:
                 frame, number = got
                 assert frame.shape == (40 + number % 400,) * 2 + (3,) and (frame == number % 251).all()

@@ -17,7 +17,11 @@ from typing import Any
 import psutil
 import pytest
 
-from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator, vouch
+from gym_gui.controllers.engine.resolved_operator import (
+    ResolvedOperator,
+    checked_permissions,
+    resolve_operator,
+)
 from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
 from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.config import OperatorConfig
@@ -416,8 +420,8 @@ async def test_what_an_environment_needs_is_found_out_beside_the_loop(monkeypatc
 
     def watched(config: OperatorConfig) -> list[Subject]:
         threads.append(threading.current_thread())
-        return vouch(config)
+        return checked_permissions(config)
 
-    monkeypatch.setattr("gym_gui.host.host_client.vouch", watched)
+    monkeypatch.setattr("gym_gui.host.host_client.checked_permissions", watched)
     async with session():
         assert threads and threading.main_thread() not in threads

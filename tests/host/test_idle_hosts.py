@@ -19,8 +19,10 @@ from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.trust import Origin, allow_all
 from gym_gui.host.host_client import HostSession
+from gym_gui.host.idle_hosts import IdleHosts
 from gym_gui.host.prestart import CommandHosts
-from gym_gui.processes.child import start_again
+from gym_gui.host.session_process import HostProcess
+from gym_gui.processes.child import start_with_retry
 from tests.support.engine import arena
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
@@ -113,7 +115,7 @@ def test_one_that_was_killed_while_it_waited_is_not_used(hosts: CommandHosts) ->
         os.kill(first, signal.SIGKILL)
         await in_time(lambda: not alive(first), "its end")
         # The session may notice while it starts; a run starts it again then.
-        second, _ = await start_again(lambda: played(hosts, resolved("two"), 0), [].append)
+        second, _ = await start_with_retry(lambda: played(hosts, resolved("two"), 0), [].append)
         return [first, second]
 
     first, second = hosts.run(both())
@@ -154,6 +156,34 @@ def test_a_close_that_is_cancelled_ends_the_process_or_leaves_it(
 
     hosts.run(cancelled())
     assert len(offspring.find("gym_gui.host")) <= 1, "only what waits for a session"
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_host_for_which_a_cancelled_session_waited_is_left_to_another_one_or_ends(closed: bool) -> None:
+    async def kept_and_taken() -> tuple[bool, HostProcess | None]:
+        idle_hosts, operator = IdleHosts(), resolved("one")
+        session = HostSession(operator, SessionSettings(2), SessionLog())
+        host = HostProcess(session, "session process of one", "one")
+        settling, waiting = asyncio.Event(), asyncio.Event()
+
+        async def settle() -> bool:
+            settling.set()
+            await waiting.wait()
+            if closed:
+                await idle_hosts.close()
+            taking.cancel()
+            return True
+
+        giving = asyncio.ensure_future(idle_hosts.give(operator, host, settle))
+        await settling.wait()
+        taking = asyncio.ensure_future(idle_hosts.take(operator, host.environment))
+        await asyncio.sleep(0)
+        waiting.set()
+        await asyncio.wait({giving, taking})
+        return giving.result(), await idle_hosts.take(operator, host.environment)
+
+    kept, taken = asyncio.run(kept_and_taken())
+    assert kept is (taken is not None) is (not closed)
 
 
 def test_a_session_that_is_closed_twice_leaves_the_next_one_alone(hosts: CommandHosts) -> None:

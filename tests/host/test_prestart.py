@@ -16,7 +16,7 @@ from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.inherited_environment import withhold
 from gym_gui.core.trusted.trust import Origin, allow_all
 from gym_gui.host.prestart import CommandHosts
-from gym_gui.processes.child import start_again
+from gym_gui.processes.child import start_with_retry
 from tests.support.processes import Offspring
 from tests.support.runs import operator
 from tests.support.session_log import SessionLog
@@ -37,7 +37,7 @@ def start_one(hosts: CommandHosts, name: str = "op") -> int:
         finally:
             await session.close()
 
-    return hosts.run(start_again(once, [].append))
+    return hosts.run(start_with_retry(once, [].append))
 
 
 def the_host(offspring: Offspring) -> int:

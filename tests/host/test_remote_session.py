@@ -20,7 +20,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.host.host_client import HostSession
-from gym_gui.host.remote_session import Elsewhere
+from gym_gui.host.remote_session import RemoteMachine
 from gym_gui.services.submissions.hosts_file import inspect_host
 from gym_gui.services.submissions.ssh.ssh_profile import SshProfile
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -60,7 +60,7 @@ async def session(
     hosts: SshProfile | None, played: OperatorConfig | None = None, live: LiveSettings | None = LIVE
 ) -> AsyncIterator[tuple[HostSession, SessionLog, SessionReady]]:
     log, played = SessionLog(), played or config()
-    away = None if hosts is None else Elsewhere(hosts.hosts[0], played, hosts.ssh_config)
+    away = None if hosts is None else RemoteMachine(hosts.hosts[0], played, hosts.ssh_config)
     settings = SessionSettings(1, played.max_steps, live=live)
     host = HostSession(unchecked_operator(played), settings, log, elsewhere=away)
     log.answer = host.answer

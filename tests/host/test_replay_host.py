@@ -36,7 +36,7 @@ async def test_all_looks_arrive_in_order(tmp_path: Path, offspring: Offspring) -
     session = ReplaySession(order, reel, lambda: told.append(len(reel)))
     await session.play()
     steps = order.lines.count(b"\n")
-    assert [look.step for look in reel.looks] == list(range(steps + 1))
+    assert [look.step for look in reel.states] == list(range(steps + 1))
     assert session.over and session.departs == ""
     assert session.meanings == {"agent_0": ("left", "right")}
     assert told[0] == 1, "the first look does not wait for the others"
@@ -63,7 +63,7 @@ async def test_one_who_is_busy_gets_the_last_looks_too(tmp_path: Path, offspring
     session = ReplaySession(order, reel, busy)
     await session.play()
     assert len(messages) > 12, "the looks came one by one"
-    assert [look.step for look in reel.looks] == list(range(17))
+    assert [look.step for look in reel.states] == list(range(17))
     assert session.over and session.departs == ""
     reel.close()
     offspring.assert_none()
@@ -75,7 +75,7 @@ async def test_what_one_agent_saw_arrives_in_place_of_the_whole(tmp_path: Path, 
     )
     reel = ReplayStore()
     await ReplaySession(order, reel, lambda: None).play()
-    sights = [look.observed for look in reel.looks]
+    sights = [look.observed for look in reel.states]
     assert [observed.step for observed in sights if observed is not None] == [0, 1, 2, 2], (
         "the last is kept at the end"
     )

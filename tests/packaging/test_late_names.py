@@ -24,4 +24,4 @@ def test_every_public_name_is_found(package: str) -> None:
 def test_importing_a_package_loads_none_of_its_modules(package: str) -> None:
     look = f"import sys, {package}; print(*(m for m in sys.modules if m.startswith('{package}.')))"
     said = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
-    assert set(said.stdout.split()) <= {"gym_gui.late_names", "gym_gui.version"}
+    assert set(said.stdout.split()) <= {"gym_gui.lazy_imports", "gym_gui.version"}

@@ -41,7 +41,10 @@ def finished(tmp_path: Path) -> Path:
     root = tmp_path / "a checkout"
     for folder in ("scripts", "requirements"):
         shutil.copytree(ROOT / folder, root / folder)
-    shutil.copy(ROOT / "pyproject.toml", root)
+    sdk = Path("3rd_party/mosaic_worker_sdk")
+    (root / sdk).mkdir(parents=True)
+    for folder in (Path(), sdk):
+        shutil.copy(ROOT / folder / "pyproject.toml", root / folder)
     environment = root / ".venv"
     (environment / "bin").mkdir(parents=True)
     (environment / "bin" / "python").symlink_to("/bin/true")
@@ -118,7 +121,7 @@ def test_python_starts_in_a_folder_with_an_umlaut_under_any_locale(tmp_path: Pat
     venv.create(root / ".venv", symlinks=True)
     (site,) = root.glob(".venv/lib/*/site-packages")
     (root / "here.py").write_text("", encoding="utf-8")
-    (site / "_mosaic_gym_gui.pth").write_text(f"{root}\n", encoding="utf-8")
+    (site / "_editable_impl_mosaic_gym_gui.pth").write_text(f"{root}\n", encoding="utf-8")
     loaded = f'ROOT="{ROOT}"; . "{ROOT}/scripts/lib/setup.sh"; '
     loaded += f'VENV="{root}/.venv"; VENV_PYTHON="$VENV/bin/python"; '
     done = subprocess.run(

@@ -21,10 +21,10 @@ def names(wheel: Path) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, make_environment: Callable[[str, Sequence[str]], Path]) -> Path:
+def installed(wheel: Path, sdk_wheel: Path, make_environment: Callable[[str, Sequence[str]], Path]) -> Path:
     """An environment that holds the wheel and what it declares, nothing else."""
     constraints = ROOT / "requirements" / "constraints.txt"
-    return make_environment(sys.executable, ["--constraints", str(constraints), str(wheel)])
+    return make_environment(sys.executable, ["--constraints", str(constraints), str(sdk_wheel), str(wheel)])
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_it_carries_every_bundled_worker(names: set[str]) -> None:
 
 
 def test_its_packages_are_typed(names: set[str]) -> None:
-    assert {"gym_gui/py.typed", "mosaic_worker/py.typed"} <= names
+    assert {"gym_gui/py.typed", "gym_gui/bundled/mosaic_worker_sdk/mosaic_worker/py.typed"} <= names
 
 
 def test_it_carries_what_the_first_page_starts(names: set[str]) -> None:
@@ -73,18 +73,19 @@ def test_it_carries_the_guide_with_its_pictures(names: set[str]) -> None:
     docs = "gym_gui/bundled/docs/"
     pages = ("guide/index.md", "guide/play.md", "run_directory.md", "workers/manifest.md")
     assert {f"{docs}{page}" for page in pages} <= names
-    assert {f"{docs}images/home-{theme}-1280.png" for theme in ("light", "dark")} <= names
+    assert f"{docs}images/home-light-1280.webp" in names
 
 
-@pytest.mark.parametrize(
-    ("package", "file"), [("mosaic_worker", "worker.py"), ("mosaic_env_server", "server.py")]
-)
-def test_it_carries_the_sdk_twice(names: set[str], package: str, file: str) -> None:
-    top = {n.removeprefix(f"{package}/") for n in names if n.startswith(f"{package}/")}
-    prefix = f"gym_gui/bundled/mosaic_worker_sdk/{package}/"
-    bundled = {n.removeprefix(prefix) for n in names if n.startswith(prefix)}
-    assert top == bundled
-    assert file in top
+def test_it_is_small(wheel: Path) -> None:
+    assert wheel.stat().st_size <= 5 * 10**6
+
+
+def test_it_carries_the_sdk_for_other_interpreters(names: set[str], sdk_wheel: Path) -> None:
+    prefix = "gym_gui/bundled/mosaic_worker_sdk/"
+    bundled = {n.removeprefix(prefix) for n in names if n.startswith((f"{prefix}mosaic_", prefix + "py."))}
+    own = {n for n in zipfile.ZipFile(sdk_wheel).namelist() if ".dist-info/" not in n}
+    assert bundled == own
+    assert {"mosaic_worker/worker.py", "mosaic_env_server/server.py"} <= own
 
 
 def test_it_leaves_out_tests_and_caches(names: set[str]) -> None:
@@ -92,12 +93,7 @@ def test_it_leaves_out_tests_and_caches(names: set[str]) -> None:
         n for n in names if "/tests/" in n or "__pycache__" in n or Path(n).name.startswith((".", "conftest"))
     ]
     assert odd == []
-    assert {n.split("/")[0].split("-")[0] for n in names} == {
-        "gym_gui",
-        "mosaic_worker",
-        "mosaic_env_server",
-        "mosaic_gym_gui",
-    }
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"gym_gui", "mosaic_gym_gui"}
 
 
 def test_it_brings_neither_qt_nor_torch(installed: Path, run: Callable[..., str]) -> None:
@@ -116,6 +112,22 @@ def test_the_command_answers(installed: Path, run: Callable[..., str]) -> None:
     text = run(installed.parent / "mosaic", "--help")
     assert "run" in text
     assert "workers" in text
+
+
+def test_without_the_window_it_prints_its_commands(installed: Path, run: Callable[..., str]) -> None:
+    mosaic = installed.parent / "mosaic"
+    assert run(mosaic) == run(mosaic, "--help")
+
+
+def test_it_says_how_it_was_installed(installed: Path, run: Callable[..., str]) -> None:
+    told = run(installed.parent / "mosaic", "self", "update")
+    assert str(installed.parent.parent) in told
+    assert told.rstrip().endswith("--upgrade mosaic-gym-gui")
+
+
+def test_the_core_is_few_distributions(installed: Path) -> None:
+    (site,) = (installed.parent.parent / "lib").glob("*/site-packages")
+    assert len(list(site.glob("*.dist-info"))) <= 30
 
 
 def test_an_experiment_runs_from_the_wheel(installed: Path, run: Callable[..., str], tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_every_worker_takes_what_it_is_told(bench: ModuleType, tmp_path: Path, p
             texts = dict(text.split("=", 1) for text in settings)
             definition = WorkerTypeRegistry.require(worker)
             request = TrainRequest.checked(definition, algo=algorithm, env=plan.env, texts=texts)
-            given = request.kept.given
+            given = request.train_json.given
             copies = given["num_envs"] * max(given.get("num_env_runners", 0), 1)
             rollout = given.get("num_steps", given.get("n_steps", given.get("train_batch_size", 0) // copies))
             assert (copies, rollout, given["gamma"]) == (plan.copies, plan.rollout, plan.gamma)

@@ -48,6 +48,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "plain_words": (),
     "prompts": ("minigrid", "--out", "{out}"),
     "transcripts": ("--help",),  # it writes into the docs
+    "release": ("--help",),  # tests/scripts/test_release.py
     "screenshots": (
         *("--bare", "--only", "settings", "--size", "1280x800", "--theme", "light", "--out", "{out}"),
     ),
@@ -59,6 +60,7 @@ PARTS = frozenset(
         *(
             "bench_gui_window",
             "bundle_workers",
+            "project_address",
             "by_keyboard",
             "example_model",
             "fault_model_server",

@@ -17,7 +17,7 @@ from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 
 SEES = spaces.Box(-10, 10, (2,), np.float32)
 CODEC = SpaceCodec(SEES)
@@ -42,7 +42,7 @@ class Box:
     ends: list[EpisodeSummary] = field(default_factory=list)
     settles: int = 0
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None) -> None:
         self.begun.append((episode, seed, agent_id))
 
     def ask(self, decisions: Sequence[Decision]) -> None:

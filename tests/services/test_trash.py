@@ -8,7 +8,7 @@ import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recorder import Recorder
-from gym_gui.services.trash import TrashError, put_back, throw_away
+from gym_gui.services.trash import TrashError, move_to_trash, put_back
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_there_and_back(tmp_path: Path, own_trash: Path) -> None:
     folder, recorder = run_folder(tmp_path)
     recorder.close("completed")
     content = (folder / "run.json").read_bytes()
-    trashed = throw_away(folder)
+    trashed = move_to_trash(folder)
     assert not folder.exists()
     assert trashed is not None and trashed.is_relative_to(own_trash)
     put_back(trashed, folder)
@@ -44,7 +44,7 @@ def test_there_and_back(tmp_path: Path, own_trash: Path) -> None:
 def test_a_run_that_is_written_stays(tmp_path: Path) -> None:
     folder, recorder = run_folder(tmp_path)
     with pytest.raises(UsageError, match="being written"):
-        throw_away(folder)
+        move_to_trash(folder)
     assert folder.exists()
     recorder.close("completed")
 
@@ -52,10 +52,10 @@ def test_a_run_that_is_written_stays(tmp_path: Path) -> None:
 def test_what_is_gone_and_what_is_taken(tmp_path: Path) -> None:
     folder, recorder = run_folder(tmp_path)
     recorder.close("completed")
-    trashed = throw_away(folder)
+    trashed = move_to_trash(folder)
     assert trashed is not None
     with pytest.raises(UsageError, match="no longer exists"):
-        throw_away(folder)
+        move_to_trash(folder)
     folder.mkdir(parents=True)
     with pytest.raises(TrashError, match="exists already"):
         put_back(trashed, folder)

@@ -42,7 +42,7 @@ def _member(archive: zipfile.ZipFile, name: str, part: bytes, method: int = zipf
 def own_policy(folder: Path) -> Reader:
     """An export of a policy whose weights are zeros."""
     from gym_gui.core.errors import MosaicError
-    from gym_gui.services.policies.policy_exchange import take_in
+    from gym_gui.services.policies.policy_exchange import import_shared_policy
     from gym_gui.services.policies.policy_library import PolicyLibrary
     from gym_gui.services.store import Store
     from mosaic_worker.checkpoint import DESCRIPTION, WEIGHTS
@@ -52,7 +52,7 @@ def own_policy(folder: Path) -> Reader:
         archive.writestr(DESCRIPTION, "{}")
         _member(archive, WEIGHTS, ZEROS, zipfile.ZIP_BZIP2)
     library = PolicyLibrary(Store(data=folder / "data"))
-    return _refused(lambda: take_in(library, file), MosaicError)
+    return _refused(lambda: import_shared_policy(library, file), MosaicError)
 
 
 def sb3_data(folder: Path) -> Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gym_gui.analysis.charts import Interval, IntervalChart, OutcomeChart, PairChart, Side, TeamOutcome
+from gym_gui.analysis.charts import ChartSide, Interval, IntervalChart, OutcomeChart, PairChart, TeamOutcome
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.statistics.summary_numbers import Estimate, Share
 
@@ -29,8 +29,8 @@ def intervals(*rows: Interval) -> IntervalChart:
 def pairs(
     seeds: Sequence[int | None],
     differences: Sequence[float],
-    first: Side = Side("PPO", "rl"),  # noqa: B008  # it cannot be changed
-    second: Side = Side("Qwen 2.5", "llm"),  # noqa: B008
+    first: ChartSide = ChartSide("PPO", "rl"),  # noqa: B008  # it cannot be changed
+    second: ChartSide = ChartSide("Qwen 2.5", "llm"),  # noqa: B008
 ) -> PairChart:
     """A chart of first minus second."""
     ahead, behind = sum(d > 0 for d in differences), sum(d < 0 for d in differences)

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import io
 import runpy
-import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resol
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
-from gym_gui.controllers.setup.environment_probe_child import Bench
+from gym_gui.controllers.setup.environment_probe_child import ProbeServer
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.trusted.subjects import Subject
@@ -40,7 +40,7 @@ from gym_gui.services.subprocess_job import USAGE, Finished
 from mosaic_worker.failures import described
 
 _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
-_BENCHES: dict[Path, Bench] = {}
+_SERVERS: dict[Path, ProbeServer] = {}
 """Of windows, by working directory: a slot that was loaded is not loaded again by the tests that follow."""
 
 
@@ -72,12 +72,12 @@ def record_file(experiment_file: Path, out: Path) -> Path:
     return asyncio.run(manager.run()).folder
 
 
-def _look_here(patch: pytest.MonkeyPatch, benches: dict[Path, Bench]) -> None:
-    async def start(_probe: EnvironmentProbe) -> Bench:
-        return benches.setdefault(Path.cwd(), Bench())
+def _look_here(patch: pytest.MonkeyPatch, servers: dict[Path, ProbeServer]) -> None:
+    async def start(_probe: EnvironmentProbe) -> ProbeServer:
+        return servers.setdefault(Path.cwd(), ProbeServer())
 
-    async def exchange(_probe: EnvironmentProbe, bench: Bench, request: Mapping[str, Any]) -> object:
-        return await asyncio.to_thread(bench.answer, request)
+    async def exchange(_probe: EnvironmentProbe, server: ProbeServer, request: Mapping[str, Any]) -> object:
+        return await asyncio.to_thread(server.answer, request)
 
     patch.setattr(EnvironmentProbe, "start", start)
     patch.setattr(EnvironmentProbe, "exchange", exchange)
@@ -87,7 +87,7 @@ def _look_here(patch: pytest.MonkeyPatch, benches: dict[Path, Bench]) -> None:
 def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Environments are looked at in a thread of this process: a child costs more than all the rest."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
-    _look_here(monkeypatch, _BENCHES)
+    _look_here(monkeypatch, _SERVERS)
 
 
 @pytest.fixture
@@ -114,6 +114,10 @@ class _HostsHere(CommandHosts):
 
 class _Answer(BaseException):
     """Takes the answer of a job out of its module."""
+
+
+_ONE_JOB = threading.Lock()
+"""Jobs that a command has at the same time are carried out one after the other: each has names of its own."""
 
 
 async def _job_here(
@@ -143,10 +147,10 @@ async def _job_here(
             raise MosaicError(described(error)) from None
 
     def work() -> Any:
-        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(sys.stderr):
+        with _ONE_JOB, pytest.MonkeyPatch.context() as patch:
             patch.setattr(subprocess_job, "answer_job", answer)
-            patch.setattr(subprocess_job, "tell_progress", tell)
-            patch.setattr(child_job, "tell_progress", tell)
+            patch.setattr(subprocess_job, "report_progress", tell)
+            patch.setattr(child_job, "report_progress", tell)
             patch.setattr(child_job, "question_of_job", lambda: orjson.loads(question))
             patch.setenv("SDL_VIDEODRIVER", "dummy")
             try:

@@ -62,7 +62,7 @@ class Reader:
         assert view is not None
         self.seat, self.view = seat, view
         adapter = environment.adapter
-        team, mates, others = environment.company(seat)
+        team, mates, others = environment.team_and_others(seat)
         slot = sdk.Slot(
             0,
             seat,

@@ -29,7 +29,7 @@ from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
+from gym_gui.ui.event_loop import close_loop, open_loop, set_failure_handler
 from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.widgets import InlineMessage
 from tests.support.joint import joint_policy
@@ -180,7 +180,7 @@ def context(
     result = AppContext(bootstrap_default_services(store=store), theme.Theme("light"))
     if theme.current() is not result.theme:
         result.theme.apply()
-    tell_failures(loop, result.tell_failure)
+    set_failure_handler(loop, result.report_failure)
     yield result
     finish(result.close())
     result.deleteLater()

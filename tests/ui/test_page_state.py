@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 
 
 def test_what_never_rests_is_written_all_the_same(context: AppContext, qtbot: QtBot) -> None:
@@ -18,7 +18,7 @@ def test_what_never_rests_is_written_all_the_same(context: AppContext, qtbot: Qt
     def save(value: int, _file: Path) -> None:
         saved.append(value)
 
-    kept = Kept[int](
+    kept = SavedPageState[int](
         context,
         "page.json",
         "The page",
@@ -27,9 +27,9 @@ def test_what_never_rests_is_written_all_the_same(context: AppContext, qtbot: Qt
         now=lambda: next(counted),  # another one at each look
         parent=owner,
     )
-    kept.bring_back(lambda _value: None)
+    kept.restore(lambda _value: None)
     steps = QTimer(owner)
-    steps.timeout.connect(kept.look)
+    steps.timeout.connect(kept.save_soon)
     steps.start(5)  # as a game that is played does
     qtbot.waitUntil(lambda: len(saved) >= 3)
     steps.stop()

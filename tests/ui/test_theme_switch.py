@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PyQt6.QtCore import QEvent, QObject
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QComboBox,
     QLabel,
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
+    QProxyStyle,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -106,3 +110,29 @@ def test_a_switch_takes_no_longer_for_a_widget_that_lies_deep(context: AppContex
     seen = _Restyled(label)
     context.theme.set_mode("light")
     assert 0 < seen.times <= 4
+
+
+def test_a_switch_polishes_each_widget_once(context: AppContext, qtbot: QtBot) -> None:
+    label, unseen = QLabel("seen"), QLabel("never shown")
+    for each in (label, unseen):
+        qtbot.addWidget(each)
+    label.show()
+    qtbot.waitExposed(label)
+    polished = list[object]()
+
+    class Counted(QProxyStyle):
+        def polish(self, widget: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+            if widget in (label, unseen):
+                polished.append(widget)
+            return super().polish(widget)
+
+    QApplication.setStyle(Counted("Fusion"))
+    try:
+        context.theme.set_mode("light")
+        for mode in ("dark", "light"):
+            polished.clear()
+            context.theme.set_mode(mode)
+            assert polished == [label]
+            assert label.palette().color(label.foregroundRole()) == QColor(context.theme.tokens.text)
+    finally:
+        QApplication.setStyle("Fusion")

@@ -56,10 +56,10 @@ def test_it_is_done_once_the_typing_has_paused(context: AppContext, owner: QObje
 def test_what_is_due_meanwhile_is_done_once_more(context: AppContext, owner: QObject, qtbot: QtBot) -> None:
     work = Work()
     after = TypingPause(context.spawn, work, "Working", LONG_MS, owner)
-    after.now()
+    after.run_now()
     qtbot.waitUntil(lambda: work.begun == 1)
-    after.now()
-    after.now()
+    after.run_now()
+    after.run_now()
     work.gate.set()
     qtbot.waitUntil(lambda: work.begun == 2)
     work.gate.set()
@@ -67,15 +67,15 @@ def test_what_is_due_meanwhile_is_done_once_more(context: AppContext, owner: QOb
     assert work.begun == 2
 
 
-@pytest.mark.parametrize("begin", [TypingPause.typed, TypingPause.now])
+@pytest.mark.parametrize("begin", [TypingPause.typed, TypingPause.run_now])
 def test_the_pause_stays_as_long_after_a_second_time(
     context: AppContext, owner: QObject, qtbot: QtBot, begin: Callable[[TypingPause], None]
 ) -> None:
     work = Work()
     after = TypingPause(context.spawn, work, "Working", LONG_MS, owner)
-    after.now()
+    after.run_now()
     begin(after)
-    after.now()
+    after.run_now()
     work.gate.set()
     qtbot.waitUntil(lambda: work.begun == 2)
     work.gate.set()
@@ -83,7 +83,7 @@ def test_the_pause_stays_as_long_after_a_second_time(
     after.typed()
     soon(qtbot)
     assert work.begun == 2, "typing has not paused yet"
-    after.let_go()
+    after.cancel()
 
 
 def test_nothing_is_begun_or_gone_on_with_once_it_is_let_go(
@@ -91,10 +91,10 @@ def test_nothing_is_begun_or_gone_on_with_once_it_is_let_go(
 ) -> None:
     work = Work()
     after = TypingPause(context.spawn, work, "Working", 1, owner)
-    after.now()
+    after.run_now()
     qtbot.waitUntil(lambda: work.begun == 1)
     after.typed()
-    after.let_go()
+    after.cancel()
     qtbot.waitUntil(lambda: not context.busy)
     soon(qtbot)
     assert (work.begun, work.ended) == (1, 0)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.workers.check import FINDINGS, WorkerCheckReport, check_worker
 from gym_gui.workers.contract.check_rounds import Rounds
 from gym_gui.workers.contract.check_session import Ledger, check_session
@@ -68,7 +68,7 @@ def faulty(
 
 def complaints(found: WorkerCheckReport | Ledger) -> dict[str, str]:
     findings = found.findings if isinstance(found, WorkerCheckReport) else found.found.values()
-    return {f.name: f.detail for f in findings if f.status is Status.FAILED}
+    return {f.name: f.detail for f in findings if f.status is CheckStatus.FAILED}
 
 
 @pytest.mark.parametrize("name", ["operators_worker", "human_worker", "test_worker"])
@@ -76,7 +76,7 @@ def test_worker_without_fault_passes(name: str):
     report = check_worker(bundled(name))
     assert report.ok, "\n".join(report.lines())
     assert [f.name for f in report.findings] == list(FINDINGS)
-    skipped = {f.name for f in report.findings if f.status is Status.SKIPPED}
+    skipped = {f.name for f in report.findings if f.status is CheckStatus.SKIPPED}
     assert skipped <= {"results", "refusal"}
     assert 0 < report.startup_s < 60 and 5 < report.memory_mb < 500
     assert len(report.measures()) == 4
@@ -94,7 +94,7 @@ def test_trained_policy_passes_in_the_slot_it_was_trained_for():
     )
     assert report.ok, "\n".join(report.lines())
     assert report.policy == "ppo:CartPole-v1"
-    assert report["masks"].status is Status.PASSED
+    assert report["masks"].status is CheckStatus.PASSED
 
 
 def test_a_setting_that_it_does_not_have_is_refused():
@@ -104,8 +104,8 @@ def test_a_setting_that_it_does_not_have_is_refused():
 
 def test_answers_that_are_missing_are_not_called_equal():
     ledger = faulty("missing_leaf")
-    assert ledger.found["legal"].status is Status.FAILED
-    assert {ledger.found[name].status for name in ("batches", "episodes")} == {Status.SKIPPED}
+    assert ledger.found["legal"].status is CheckStatus.FAILED
+    assert {ledger.found[name].status for name in ("batches", "episodes")} == {CheckStatus.SKIPPED}
 
 
 def test_worker_that_needs_more_than_a_made_up_slot_is_not_blamed(tmp_path: Path):
@@ -120,9 +120,9 @@ def test_worker_that_needs_more_than_a_made_up_slot_is_not_blamed(tmp_path: Path
     worker = little_worker(tmp_path, needy)
     report = check_worker(worker)
     assert report.ok, "\n".join(report.lines())
-    assert report["load"].status is Status.SKIPPED and "board is missing" in report["load"].detail
-    assert report["answers"].status is Status.SKIPPED
-    assert report["stop"].status is report["end_of_input"].status is Status.PASSED
+    assert report["load"].status is CheckStatus.SKIPPED and "board is missing" in report["load"].detail
+    assert report["answers"].status is CheckStatus.SKIPPED
+    assert report["stop"].status is report["end_of_input"].status is CheckStatus.PASSED
     assert "board is missing" in complaints(check_worker(worker, settings={"card": 1}))["load"]
 
 
@@ -144,7 +144,7 @@ def test_worker_in_another_language_passes(action_space: Any):
         read_manifest(ROOT / "docs/examples/node_worker/worker.toml"), action_space=action_space
     )
     assert report.ok, "\n".join(report.lines())
-    assert report["heartbeat"].status is Status.PASSED
+    assert report["heartbeat"].status is CheckStatus.PASSED
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_what_the_protocol_allows_passes(fault: str, settings: dict[str, Any]):
     ledger = faulty(fault, **settings)
     assert complaints(ledger) == {}
     output = ledger.found["output"]
-    assert output.status is Status.PASSED
+    assert output.status is CheckStatus.PASSED
     if fault in ("stderr_flood", "stdout_flood", "log_flood"):
         assert "2,000 printed and logged" in output.detail
     if fault == "memory":
@@ -257,7 +257,7 @@ def test_fault_of_the_start_has_a_finding(fault: str, finding: str, words: str):
     never_ready = "sent nothing" in words
     report = check_worker(with_start(fault), start_s=2.0 if never_ready else LONG_S)
     assert words in complaints(report).get(finding, ""), "\n".join(report.lines())
-    assert {f.status for f in report.findings[2:]} == {Status.SKIPPED}
+    assert {f.status for f in report.findings[2:]} == {CheckStatus.SKIPPED}
 
 
 def test_silent_heart_is_noticed():

@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.workers.discovery import Found, bundled_folders, discover, find_workers, known_workers
+from gym_gui.workers.discovery import (
+    DiscoveredManifest,
+    bundled_folders,
+    discover,
+    find_workers,
+    known_workers,
+)
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed, status_of
 
@@ -78,7 +84,7 @@ def test_whoever_asks_while_workers_are_found_waits_for_all_of_them(drop: Drop) 
     assert [len(each.result()) for each in asking] == [len(WorkerTypeRegistry.all())] * 3
 
 
-def only(found: list[Found], name: str) -> Found:
+def only(found: list[DiscoveredManifest], name: str) -> DiscoveredManifest:
     (entry,) = [f for f in found if f.name == name]
     return entry
 

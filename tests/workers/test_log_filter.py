@@ -24,7 +24,7 @@ def test_few_lines_are_all_passed_on() -> None:
     taking, passed, clock = sieve()
     for i in range(5 * BURST):
         clock.now += 2 / PER_S
-        taking.take(logging.INFO, "w", str(i))
+        taking.forward(logging.INFO, "w", str(i))
     taking.close()
     assert [text for _, text in passed] == [str(i) for i in range(5 * BURST)]
 
@@ -33,9 +33,9 @@ def test_a_flood_is_sampled_counted_and_hides_no_warning() -> None:
     taking, passed, clock = sieve()
     for i in range(100_000):
         clock.now += 0.0001
-        taking.take(logging.INFO, "w", f"line {i}")
+        taking.forward(logging.INFO, "w", f"line {i}")
         if i % 1000 == 0:
-            taking.take(logging.WARNING, "w", f"warning {i}")
+            taking.forward(logging.WARNING, "w", f"warning {i}")
     taking.close()
     texts = [text for _, text in passed]
     shown = sum(text.startswith("line ") for text in texts)
@@ -47,6 +47,6 @@ def test_a_flood_is_sampled_counted_and_hides_no_warning() -> None:
 
 def test_a_line_that_nobody_reads_to_its_end_is_cut() -> None:
     taking, passed, _ = sieve()
-    taking.take(logging.INFO, "w", "x" * (15 << 20))
+    taking.forward(logging.INFO, "w", "x" * (15 << 20))
     ((_, text),) = passed
     assert len(text) < LONGEST + 40 and text.endswith("x (15,728,640 characters)")

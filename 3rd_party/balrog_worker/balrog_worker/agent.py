@@ -23,7 +23,7 @@ _NOT_SENT = "vllm"
 """Client that BALROG's factory makes; it is replaced before the first request."""
 
 
-class Ask(Protocol):
+class SendPrompt(Protocol):
     """Sends a prompt and waits for the reply; called from the agent's thread."""
 
     def __call__(self, messages: Sequence[Message]) -> Completion: ...
@@ -36,7 +36,7 @@ class Client:
         ask: Sends a prompt and waits for the reply.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: SendPrompt) -> None:
         self._ask = ask
         self.last = Completion("", "")
 
@@ -80,15 +80,15 @@ class Agent:
         """Set the instruction at the beginning of the agent's prompts."""
         self._agent.prompt_builder.update_instruction_prompt(instruction)
 
-    def keep(self) -> None:
+    def save_state(self) -> None:
         """Save the agent's current state for :meth:`restore`."""
         self._before = self._state()
 
     def restore(self) -> None:
-        """Restore the state saved by :meth:`keep`, because the decision is repeated."""
+        """Restore the state saved by :meth:`save_state`, because the decision is repeated."""
         vars(self._agent).update(copy.deepcopy(self._before))
 
-    def act(self, long: str, short: str, said: str | None, ask: Ask) -> tuple[str | None, str]:
+    def act(self, long: str, short: str, said: str | None, ask: SendPrompt) -> tuple[str | None, str]:
         """Let the agent act in one turn.
 
         Args:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from balrog_worker.agent import Agent
 from balrog_worker.naming import named, refuse_unsayable
 from balrog_worker.settings import ASKS_NOBODY, BalrogSettings
-from mosaic_llm_worker.calls import Announce, Caller, DryRun, Unanswered, unannounced, wanted_by
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, Place
+from mosaic_llm_worker.calls import Announce, Caller, DryRun, NoUsableReply, unannounced, wanted_by
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, Message, ReplyRequest
 from mosaic_llm_worker.server_settings import call_seed
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import (
@@ -144,15 +144,15 @@ class BalrogPlayer:
         if decision.step == playing.step:
             playing.agent.restore()
         else:
-            playing.agent.keep()
+            playing.agent.save_state()
             playing.step, playing.asked_with, playing.tokens = decision.step, playing.said, (0, 0)
         instruction, long, short = self._seen(decision, playing)
         playing.agent.instruct(instruction)
         until = wanted_by(self._slot)
-        place = Place(playing.slot.agent_id, playing.episode, decision.step, decision.attempt, 0, until)
+        place = CallId(playing.slot.agent_id, playing.episode, decision.step, decision.attempt, 0, until)
         try:
             said, reply = await self._act(playing, decision, place, long, short)
-        except Unanswered as error:
+        except NoUsableReply as error:
             playing.unusable = True
             return Invalid(str(error), cause=error.cause)
         except DryRun as error:
@@ -168,7 +168,7 @@ class BalrogPlayer:
         return Actions([answer], extras=[extras])
 
     async def _act(
-        self, playing: _Playing, decision: Decision, place: Place, long: str, short: str
+        self, playing: _Playing, decision: Decision, place: CallId, long: str, short: str
     ) -> tuple[str | None, str]:
         """Let the agent act in a thread, because BALROG's agents block until the reply.
 
@@ -176,7 +176,7 @@ class BalrogPlayer:
         """
         loop, sent = asyncio.get_running_loop(), list[Any]()
         usual = _USUAL_THOUGHT if self._settings.agent in _THINKS else _USUAL
-        ask = Ask(call_seed(decision.seed, place), usual=usual)
+        ask = ReplyRequest(call_seed(decision.seed, place), usual=usual)
 
         def send(messages: Sequence[Message]) -> Completion:
             waited = asyncio.run_coroutine_threadsafe(self.caller.call(place, messages, ask), loop)

@@ -16,7 +16,7 @@ from balrog_worker.naming import named
 from balrog_worker.settings import BalrogSettings
 from mosaic_llm_worker.preview import main
 from mosaic_llm_worker.reread import Attempt, Outcome, answered, replies_of
-from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.server_settings import errors_sentence
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision, Invalid, Slot
 
@@ -34,7 +34,7 @@ def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
             del given["demonstrations"]
         settings = BalrogSettings.model_validate(given)
     except ValidationError as error:
-        return {"error": said(error)}
+        return {"error": errors_sentence(error)}
     return answered(asked, lambda question: _judge(question, settings))
 
 

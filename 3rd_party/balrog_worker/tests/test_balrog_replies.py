@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from balrog_worker.naming import named, refuse_unsayable
 from balrog_worker.settings import BalrogSettings
-from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.server_settings import errors_sentence
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision, Invalid, LoadError, Slot
 
@@ -86,4 +86,4 @@ def test_settings_that_cannot_be_are_refused_in_a_sentence(given: dict[str, Any]
     with pytest.raises(ValidationError) as refused:
         BalrogSettings.model_validate(given)
     with pytest.raises(AssertionError, match=words):
-        raise AssertionError(said(refused.value))
+        raise AssertionError(errors_sentence(refused.value))

@@ -125,7 +125,7 @@ class Dialogue:
     def _moves(self) -> str:
         return f"{_LEGAL_LINE} {', '.join(sorted(move.uci() for move in self._position.actions))}"
 
-    def hear(self, reply: Completion) -> chess.Move | None:
+    def receive(self, reply: Completion) -> chess.Move | None:
         """Add the model's reply and the answer to it to the dialogue.
 
         Returns:

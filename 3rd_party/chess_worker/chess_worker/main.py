@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
-from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, announced_to, wanted_by
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
-from mosaic_llm_worker.server_settings import call_seed, said
+from mosaic_llm_worker.calls import Caller, DryRun, NoUsableReply, announced_to, wanted_by
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, ReplyRequest
+from mosaic_llm_worker.server_settings import call_seed, errors_sentence
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
 from stockfish_worker.position import Position, refusal
@@ -47,7 +47,7 @@ class ChessWorker(AsyncWorker):
         try:
             settings = ChessSettings.model_validate(dict(slot.settings))
         except ValidationError as error:
-            raise LoadError(said(error)) from None
+            raise LoadError(errors_sentence(error)) from None
         caller = Caller(settings, slot.secrets, self.host.record_call, announced_to(self.host, slot))
         caller.find_server()
         self._slots[slot.index] = settings, caller
@@ -86,11 +86,11 @@ class ChessWorker(AsyncWorker):
         alone = slot.agent_id, decision.episode
         agent, episode = self._seats.get((slot.index, decision.episode), alone)
         until = wanted_by(slot)
-        first = Place(agent, episode, decision.step, decision.attempt, 0, until)
+        first = CallId(agent, episode, decision.step, decision.attempt, 0, until)
         tokens, reply = {"input": 0, "output": 0}, Completion("")
         for turn in range(settings.max_turns):
             place = replace(first, turn=turn)
-            ask = Ask(
+            ask = ReplyRequest(
                 call_seed(decision.seed, place),
                 tools=dialogue.tools if settings.tools else (),
                 usual=_USUAL,
@@ -98,7 +98,7 @@ class ChessWorker(AsyncWorker):
             )
             try:
                 reply = await caller.call(place, list(dialogue.messages), ask)
-            except Unanswered as error:
+            except NoUsableReply as error:
                 return Invalid(_with_tally(str(error), dialogue), reply.text[:_KEPT_REPLY], error.cause)
             except DryRun as error:
                 return Invalid(_with_tally(str(error), dialogue))
@@ -106,7 +106,7 @@ class ChessWorker(AsyncWorker):
                 "input": tokens["input"] + reply.input_tokens,
                 "output": tokens["output"] + reply.output_tokens,
             }
-            move = dialogue.hear(reply)
+            move = dialogue.receive(reply)
             if move is not None:
                 extras = {"tokens": tokens, "call_ref": place.ref, "dialogue": dialogue.tally.record()}
                 return Actions([position.actions[move]], extras=[extras])

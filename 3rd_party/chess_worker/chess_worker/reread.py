@@ -15,7 +15,7 @@ from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
 from mosaic_llm_worker.preview import main
 from mosaic_llm_worker.reread import Attempt, Outcome, answered, replies_of
-from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.server_settings import errors_sentence
 from mosaic_worker.worker import Decision
 from stockfish_worker.position import NoPositionError, Position
 
@@ -29,7 +29,7 @@ def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
         settings = ChessSettings.model_validate(asked.get("settings", {}))
     except ValidationError as error:
-        return {"error": said(error)}
+        return {"error": errors_sentence(error)}
     return answered(asked, lambda _: _judge(settings))
 
 
@@ -45,7 +45,7 @@ def _judge(settings: ChessSettings) -> Callable[[Decision, Attempt], Outcome]:
             position, decision.text, tools=settings.tools, max_turns=turns, hide_legal=settings.hide_legal
         )
         for reply in replies:
-            move = dialogue.hear(reply)
+            move = dialogue.receive(reply)
             if move is not None:
                 return position.actions[move], "", reply.text
             if len(dialogue.tally.illegal) >= settings.max_illegal:

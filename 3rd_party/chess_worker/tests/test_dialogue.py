@@ -24,11 +24,11 @@ def said(dialogue: Dialogue) -> str:
 
 def test_it_shows_the_board_without_the_moves_and_the_moves_on_request():
     dialogue = begun()
-    assert dialogue.hear(Completion("get_current_board")) is None
+    assert dialogue.receive(Completion("get_current_board")) is None
     assert chess.STARTING_FEN in said(dialogue) and "Legal moves" not in said(dialogue)
-    assert dialogue.hear(Completion("get_legal_moves")) is None
+    assert dialogue.receive(Completion("get_legal_moves")) is None
     assert "e2e4" in said(dialogue) and len(said(dialogue).split(", ")) == 20
-    assert dialogue.hear(Completion("make_move e4")) == chess.Move.from_uci("e2e4")
+    assert dialogue.receive(Completion("make_move e4")) == chess.Move.from_uci("e2e4")
     assert dialogue.tally.record() == {
         "turns": 3,
         "illegal_attempts": 0,
@@ -42,7 +42,7 @@ def test_what_goes_wrong_is_told_and_counted():
     dialogue = begun(reason="no legal move was made in 10 replies")
     assert "could not be used: no legal move was made" in said(dialogue)
     for reply in ("make_move e2e5", "hm", "make_move Qh5", "<think>hm"):
-        assert dialogue.hear(Completion(reply)) is None
+        assert dialogue.receive(Completion(reply)) is None
         assert ("not a legal move" in said(dialogue)) == reply.startswith("make_move")
     assert "End with get_current_board, get_legal_moves or make_move MOVE." in said(dialogue)
     assert dialogue.tally.record()["illegal_moves"] == ["e2e5", "Qh5"]
@@ -65,7 +65,7 @@ def test_tools_are_answered_one_by_one_and_the_first_legal_move_counts():
         ToolCall("b", "make_move", '{"move": "e2e5"}'),
         ToolCall("c", "resign", "{}"),
     )
-    assert dialogue.hear(Completion("Let me see.", tool_calls=calls)) is None
+    assert dialogue.receive(Completion("Let me see.", tool_calls=calls)) is None
     *_, asked, board, illegal, unknown = dialogue.messages
     assert [call["id"] for call in asked["tool_calls"]] == ["a", "b", "c"]
     assert [(m["role"], m["tool_call_id"]) for m in (board, illegal, unknown)] == [
@@ -74,11 +74,11 @@ def test_tools_are_answered_one_by_one_and_the_first_legal_move_counts():
         ("tool", "c"),
     ]
     assert "not a legal move" in illegal["content"] and "no tool 'resign'" in unknown["content"]
-    assert dialogue.hear(Completion("make_move e2e4 it is")) == chess.Move.from_uci("e2e4"), (
+    assert dialogue.receive(Completion("make_move e2e4 it is")) == chess.Move.from_uci("e2e4"), (
         "words do as well"
     )
     played = (ToolCall("d", "make_move", '{"move": "d2d4"}'), ToolCall("e", "make_move", '{"move": "e2e4"}'))
-    assert begun(tools=True).hear(Completion("", tool_calls=played)) == chess.Move.from_uci("d2d4")
+    assert begun(tools=True).receive(Completion("", tool_calls=played)) == chess.Move.from_uci("d2d4")
 
 
 def test_where_legal_moves_are_hidden_nothing_lists_them():
@@ -88,12 +88,12 @@ def test_where_legal_moves_are_hidden_nothing_lists_them():
     assert {tool.name for tool in dialogue.tools} == {"get_current_board", "make_move"}
     assert len(begun().tools) == 3
     for reply in ("get_legal_moves", "make_move e2e5"):
-        assert dialogue.hear(Completion(reply)) is None
+        assert dialogue.receive(Completion(reply)) is None
         assert "get_legal_moves" not in said(dialogue) and "e2e4" not in said(dialogue)
     assert "End with get_current_board or make_move MOVE." in _refused(dialogue, "hm")
-    assert dialogue.hear(Completion("make_move e4")) == chess.Move.from_uci("e2e4")
+    assert dialogue.receive(Completion("make_move e4")) == chess.Move.from_uci("e2e4")
 
 
 def _refused(dialogue: Dialogue, reply: str) -> str:
-    assert dialogue.hear(Completion(reply)) is None
+    assert dialogue.receive(Completion(reply)) is None
     return said(dialogue)

@@ -36,7 +36,7 @@ DDPG.
 
 
 @dataclass(frozen=True)
-class Foreign:
+class RecognizedPolicy:
     """A recognized policy.
 
     Attributes:
@@ -112,7 +112,7 @@ def recognize(
     env_id: str,
     described: Mapping[str, Any] | None = None,
     algorithm: str = "",
-) -> Foreign:
+) -> RecognizedPolicy:
     """Recognize the policy in a file's content.
 
     Args:
@@ -136,7 +136,7 @@ def recognize(
         if all(any(name == mark or name.startswith(f"{mark}.") for name in first) for mark in marks):
             found = build(parts, target)
             named = algorithm or found.algorithm
-            return Foreign(named, found.network, found.weights, config)
+            return RecognizedPolicy(named, found.network, found.weights, config)
     names = ", ".join(sorted(first)[:4])
     raise ConfigError(
         f"the file has no network of CleanRL's scripts (it begins with {names}). Describe it with "
@@ -210,21 +210,23 @@ def _hidden(layers: Sequence[tuple[str, Tensor]]) -> list[int]:
 # -- PPO -------------------------------------------------------------------------------------
 
 
-def _ppo(parts: Sequence[StateDict], target: _Target) -> Foreign:
+def _ppo(parts: Sequence[StateDict], target: _Target) -> RecognizedPolicy:
     weights = parts[0]
     layers = _perceptron(weights, "actor")
     target.check_kind("PPO", "Discrete", "MultiDiscrete")
     return _actor_critic(weights, layers, target)
 
 
-def _ppo_continuous(parts: Sequence[StateDict], target: _Target) -> Foreign:
+def _ppo_continuous(parts: Sequence[StateDict], target: _Target) -> RecognizedPolicy:
     weights = parts[0]
     layers = _perceptron(weights, "actor_mean")
     target.check_kind("PPO", "Box")
     return _actor_critic(weights, layers, target)
 
 
-def _actor_critic(weights: StateDict, layers: Sequence[tuple[str, Tensor]], target: _Target) -> Foreign:
+def _actor_critic(
+    weights: StateDict, layers: Sequence[tuple[str, Tensor]], target: _Target
+) -> RecognizedPolicy:
     target.check_inputs(layers[0][1].shape[1])
     target.check_outputs(layers[-1][1].shape[0])
     hidden = _hidden(layers)
@@ -236,10 +238,10 @@ def _actor_critic(weights: StateDict, layers: Sequence[tuple[str, Tensor]], targ
         "hidden": hidden,
         "activation": "tanh",
     }
-    return Foreign("ppo", network, kept)
+    return RecognizedPolicy("ppo", network, kept)
 
 
-def _ppo_images(parts: Sequence[StateDict], target: _Target) -> Foreign:
+def _ppo_images(parts: Sequence[StateDict], target: _Target) -> RecognizedPolicy:
     weights = parts[0]
     target.check_kind("PPO", "Discrete", "MultiDiscrete")
     _check_convolutions(weights, target)
@@ -252,11 +254,11 @@ def _ppo_images(parts: Sequence[StateDict], target: _Target) -> Foreign:
         "activation": "tanh",
     }
     if not any(name.startswith("lstm.") for name in weights):
-        return Foreign("ppo", network, kept)
+        return RecognizedPolicy("ppo", network, kept)
     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
         kept[f"lstm.{name}"] = _tensor(weights, f"lstm.{name}_l0")
     network |= {"type": "actor_critic_lstm", "lstm_size": kept["lstm.weight_hh"].shape[1]}
-    return Foreign("ppo_lstm", network, kept)
+    return RecognizedPolicy("ppo_lstm", network, kept)
 
 
 def _check_convolutions(weights: StateDict, target: _Target) -> None:
@@ -278,7 +280,7 @@ def _check_convolutions(weights: StateDict, target: _Target) -> None:
 # -- values of actions ------------------------------------------------------------------------
 
 
-def _values(parts: Sequence[StateDict], target: _Target) -> Foreign:
+def _values(parts: Sequence[StateDict], target: _Target) -> RecognizedPolicy:
     weights = parts[0]
     layers = _layers(weights, "network")
     if not layers:
@@ -305,28 +307,28 @@ def _values(parts: Sequence[StateDict], target: _Target) -> Foreign:
         "epsilon": _EPSILON,
     }
     if atoms is None:
-        return Foreign("dqn", network, kept)
+        return RecognizedPolicy("dqn", network, kept)
     network |= {"type": "categorical_q_network", "atoms": count}
     network |= {"v_min": float(atoms[0]), "v_max": float(atoms[-1])}
-    return Foreign("c51", network, kept)
+    return RecognizedPolicy("c51", network, kept)
 
 
 # -- continuous control -----------------------------------------------------------------------
 
 
-def _ddpg(parts: Sequence[StateDict], target: _Target) -> Foreign:
+def _ddpg(parts: Sequence[StateDict], target: _Target) -> RecognizedPolicy:
     kept, hidden, critics = _control(parts, target, "fc_mu")
     network = _control_network("deterministic_actor", hidden, critics, target)
-    return Foreign("ddpg" if critics == 1 else "td3", {**network, "noise": _NOISE}, kept)
+    return RecognizedPolicy("ddpg" if critics == 1 else "td3", {**network, "noise": _NOISE}, kept)
 
 
-def _sac(parts: Sequence[StateDict], target: _Target) -> Foreign:
+def _sac(parts: Sequence[StateDict], target: _Target) -> RecognizedPolicy:
     kept, hidden, critics = _control(parts, target, "fc_mean")
     mean = _moved(parts[0], "fc_mean", "mean")
     spread = _moved(parts[0], "fc_logstd", "spread")
     for kind in ("weight", "bias"):
         kept[f"actor.layers.4.{kind}"] = torch.cat([mean[f"mean.{kind}"], spread[f"spread.{kind}"]])
-    return Foreign("sac", _control_network("gaussian_actor", hidden, critics, target), kept)
+    return RecognizedPolicy("sac", _control_network("gaussian_actor", hidden, critics, target), kept)
 
 
 def _control_network(kind: str, hidden: Sequence[int], critics: int, target: _Target) -> dict[str, Any]:
@@ -396,7 +398,9 @@ def _in_our_units(weight: Tensor, bias: Tensor, scale: Tensor, middle: Tensor) -
 # -- others ------------------------------------------------------------------------------------
 
 
-def _described(parts: Sequence[StateDict], described: Mapping[str, Any], config: dict[str, Any]) -> Foreign:
+def _described(
+    parts: Sequence[StateDict], described: Mapping[str, Any], config: dict[str, Any]
+) -> RecognizedPolicy:
     """Read a network that the user has described by its type and by the names of its layers."""
     from cleanrl_worker.registry import algorithm
 
@@ -417,7 +421,7 @@ def _described(parts: Sequence[StateDict], described: Mapping[str, Any], config:
     for part in parts:
         for name, tensor in part.items():
             weights[_renamed(name, names)] = tensor
-    return Foreign(found.name, dict(network), weights, config)
+    return RecognizedPolicy(found.name, dict(network), weights, config)
 
 
 def _renamed(name: str, names: Mapping[str, Any]) -> str:
@@ -427,7 +431,7 @@ def _renamed(name: str, names: Mapping[str, Any]) -> str:
     return name
 
 
-_KINDS: tuple[tuple[tuple[str, ...], Callable[[Sequence[StateDict], _Target], Foreign]], ...] = (
+_KINDS: tuple[tuple[tuple[str, ...], Callable[[Sequence[StateDict], _Target], RecognizedPolicy]], ...] = (
     (("actor_mean", "actor_logstd", "critic"), _ppo_continuous),
     (("network", "actor", "critic"), _ppo_images),
     (("actor", "critic"), _ppo),

@@ -24,7 +24,7 @@ from cleanrl_worker.environments import OURS, preprocessing_for
 from cleanrl_worker.moments import RewardScale
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.seated_policy import SeatedPolicy, seated
-from cleanrl_worker.vector_environments import Seen, Transition
+from cleanrl_worker.vector_environments import PolicyInput, Transition
 from mosaic_worker.environments import open_learner_session
 from mosaic_worker.failures import described, one_line, with_place
 from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
@@ -37,7 +37,7 @@ truncated.
 """
 
 
-class Result(NamedTuple):
+class GameResult(NamedTuple):
     """Result of a finished game.
 
     Attributes:
@@ -112,7 +112,7 @@ class Games:
         self._next, self._gamma = 0, config.gamma
         self._scale = RewardScale(self.count, config.gamma) if config.normalize_rewards else None
         self._failures: dict[str, int] = {}
-        self._results: list[Result] = []
+        self._results: list[GameResult] = []
 
     def _open(
         self, config: SelfPlayConfig, on_log: Callable[[str], None], on_call: Callable[[str], None]
@@ -163,11 +163,11 @@ class Games:
                 f"{self.env_id} observes {self.observation_space}, which cannot be converted to an array"
             )
 
-    def hold(self, name: str, policy: SeatedPolicy) -> None:
+    def register(self, name: str, policy: SeatedPolicy) -> None:
         """Register a policy under a name, so that the learner can play with it."""
         self._session.hold(name, policy)
 
-    def begin(self) -> Seen:
+    def begin(self) -> PolicyInput:
         """Begin a game in every copy, up to the learner's first turn.
 
         Raises:
@@ -184,12 +184,12 @@ class Games:
         """
         return self._in_words(lambda: self._stepped(actions))
 
-    def taken(self) -> list[Result]:
+    def ended_games(self) -> list[GameResult]:
         """Return the games that ended since the last call, without failed ones."""
         results, self._results = self._results, []
         return results
 
-    def match(self, policy: Policy, others: str, seeds: Sequence[int]) -> list[Result]:
+    def match(self, policy: Policy, others: str, seeds: Sequence[int]) -> list[GameResult]:
         """Play whole games of the learner's best actions against one player; running games are abandoned.
 
         Args:
@@ -201,7 +201,7 @@ class Games:
             TrainingFailed: Games failed several times in a row.
         """
         self._in_words(self._session.abandon)
-        results: dict[int, Result] = {}
+        results: dict[int, GameResult] = {}
         error, fruitless = "", 0
         while len(results) < len(seeds):
             before = len(results)
@@ -261,7 +261,7 @@ class Games:
                 truncated[i] = True  # the game failed, or did not report an end
         if truncated.any():
             shown = [finals.get(i, row.shown) for i, row in enumerate(rows)]
-            final = Seen(self._stacked(shown), None)
+            final = PolicyInput(self._stacked(shown), None)
         self._see(rows, progress.decisions)
         self._note([result for _, result in over])
         self._fill([rows[i] for i, _ in over])
@@ -293,7 +293,7 @@ class Games:
         words = np.random.SeedSequence((self._seed, row.index if seed is None else seed)).generate_state(1)
         return self._session.game(row.index, int(words[0]) % 2**31, row.seat, row.others)
 
-    def _note(self, results: Sequence[Result]) -> None:
+    def _note(self, results: Sequence[GameResult]) -> None:
         """Keep results; raise if games with one player failed several times in a row."""
         done = {result.others for result in results if not result.error}
         failed = {result.others: result.error for result in results if result.error}
@@ -309,12 +309,12 @@ class Games:
 
     def _matched(
         self, policy: Policy, others: str, seeds: Sequence[int], part: Sequence[int]
-    ) -> dict[int, Result]:
+    ) -> dict[int, GameResult]:
         """Play one game for each index in ``part``; return results by index of the seed."""
         rows = self._rows[: len(part)]
         games = [self._game(row, i, others, seeds[i]) for row, i in zip(rows, part, strict=True)]
         places = {row.index: i for i, row in enumerate(rows)}
-        results: dict[int, Result] = {}
+        results: dict[int, GameResult] = {}
         memory = np.zeros((len(rows), policy.memory), np.float32)
         progress = self._session.begin(games)
         while True:
@@ -349,19 +349,19 @@ class Games:
     def _mask(self, row: _Row) -> NDArray[np.bool_]:
         return np.ones(self.actions, bool) if row.mask is None else row.mask
 
-    def _as_seen(self) -> Seen:
+    def _as_seen(self) -> PolicyInput:
         masks = None
         if any(row.mask is not None for row in self._rows):
             masks = np.stack([self._mask(row) for row in self._rows])
-        return Seen(self._stacked([row.shown for row in self._rows]), masks)
+        return PolicyInput(self._stacked([row.shown for row in self._rows]), masks)
 
     def _stacked(self, shown: Sequence[Any]) -> NDArray[Any]:
         rows = np.stack(shown)
         return rows if rows.dtype == np.uint8 else rows.astype(np.float32)
 
     @staticmethod
-    def _result(row: _Row, over: Any) -> Result:
-        return Result(row.others, row.seat, over.total, over.score, row.length, over.error)
+    def _result(row: _Row, over: Any) -> GameResult:
+        return GameResult(row.others, row.seat, over.total, over.score, row.length, over.error)
 
     def _in_words(self, do: Callable[[], Any]) -> Any:
         try:

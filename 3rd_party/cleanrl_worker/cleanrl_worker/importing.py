@@ -51,14 +51,14 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     observation_space, input_space, action_space = _spaces(args.env_id, steps)
     import safetensors.torch
 
-    from cleanrl_worker.foreign import Foreign, recognize
+    from cleanrl_worker.foreign import RecognizedPolicy, recognize
     from cleanrl_worker.policy import WORKER, Policy
     from mosaic_worker.learning.torch_weights import arrays_of
 
     described: Mapping[str, Any] = {}
     if args.describe is not None:
         described = json_of(str(args.describe), "--describe")
-    found: Foreign = recognize(
+    found: RecognizedPolicy = recognize(
         content, input_space, action_space, args.env_id, described, args.algorithm.lower()
     )
     description = PolicyDescription(

@@ -18,7 +18,7 @@ from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.environments import observation_kind, preprocessing_for
 from cleanrl_worker.joint_copies import Board, Copies, Finished, Group, RaisedInCopy
 from cleanrl_worker.moments import RewardScale, RunningMoments
-from cleanrl_worker.vector_environments import CLIP, Seen, Transition
+from cleanrl_worker.vector_environments import CLIP, PolicyInput, Transition
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.joint_env import make_joint, make_parallel
@@ -111,7 +111,7 @@ class GroupView:
             f"{self.group.name}.",
         )
 
-    def seen(self, board: Board, learn: bool) -> Seen:
+    def seen(self, board: Board, learn: bool) -> PolicyInput:
         """Return the rows' next observations and action masks; ``learn`` also updates the moments."""
         rows = board.observations.reshape(self.count, *board.observations.shape[2:])
         if self.moments is not None and learn:
@@ -120,9 +120,9 @@ class GroupView:
         if board.masks is not None and not board.masks.all():
             masks = board.masks.reshape(self.count, -1).copy()
             masks[~masks.any(axis=1)] = True  # rows whose agents do not act
-        return Seen(self._shown(rows), masks)
+        return PolicyInput(self._shown(rows), masks)
 
-    def transition(self, board: Board, seen: Seen) -> Transition:
+    def transition(self, board: Board, seen: PolicyInput) -> Transition:
         """Return the last step as a transition of the group's rows."""
         rewards, terminated, truncated, over = (
             board.rewards.reshape(-1).copy(),
@@ -135,7 +135,7 @@ class GroupView:
             rewards = self._scale(rewards, ended | over)
         final = None
         if truncated.any():
-            final = Seen(self._shown(board.final.reshape(self.count, *board.final.shape[2:])), None)
+            final = PolicyInput(self._shown(board.final.reshape(self.count, *board.final.shape[2:])), None)
         # Rows whose agent had ended before begin again together with the others.
         return Transition(seen, rewards, terminated | (over & ~ended), truncated, final)
 
@@ -210,7 +210,7 @@ class JointEnvironments:
         self._copies = Copies(config.env_id, steps, groups, config.num_envs, config.seed, processes)
         self._boards = {group.name: board for group, board in self._copies.boards.items()}
 
-    def begin(self) -> dict[str, Seen]:
+    def begin(self) -> dict[str, PolicyInput]:
         """Begin or restore an episode in every copy; return the observations of each group.
 
         Raises:
@@ -257,7 +257,7 @@ class JointEnvironments:
         """Release the environments."""
         self._copies.close()
 
-    def _seen(self, learn: bool) -> dict[str, Seen]:
+    def _seen(self, learn: bool) -> dict[str, PolicyInput]:
         return {name: view.seen(self._boards[name], learn) for name, view in self.views.items()}
 
 

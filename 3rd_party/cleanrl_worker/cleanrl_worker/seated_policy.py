@@ -36,7 +36,7 @@ class _Seat:
 
 
 class SeatedPolicy:
-    """Plays any number of agents and episodes; implements ``gym_gui.evaluation.learning.HeldPolicy``.
+    """Plays any number of agents and episodes; implements ``gym_gui.evaluation.learning.InProcessPolicy``.
 
     Args:
         checkpoint: Folder of a policy of this worker.

@@ -159,7 +159,7 @@ class Session(Training):
 
     def _kept(self) -> dict[str, Any]:
         """Return the state of this session, to resume from."""
-        return {**self.report.kept(), "filmed": self._filmed}
+        return {**self.report.state(), "filmed": self._filmed}
 
     def worker_id(self) -> str:
         """Return the package of this worker as its id, because a policy may be played only by a worker with
@@ -167,7 +167,7 @@ class Session(Training):
         """
         return WORKER
 
-    def keep_last_good(self) -> None:
+    def save_after_failure(self) -> None:
         """After a failure, save the network of the last update unless it is not finite."""
         if self.learner is not None:
             with suppress(TrainingFailed):
@@ -207,7 +207,7 @@ class JointSession(Session):
         super().metrics(step, {**values, **self._returns.metrics()})
 
     def _kept(self) -> dict[str, Any]:
-        return {**super()._kept(), "agents": self._returns.kept()}
+        return {**super()._kept(), "agents": self._returns.state()}
 
     def parts(self) -> Sequence[PolicyPart]:
         learner: Any = self.learner

@@ -26,7 +26,7 @@ from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.learning.training_arguments import check_actions_learnt
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import tensorboard
-from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_memory import check_buffer_memory
 from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.training import TrainingRun
@@ -129,9 +129,9 @@ def check_memory(config: TrainingConfig, environments: Environments | JointEnvir
             # Log-probability, value, reward and done flag are stored too.
             rows += agents * (observation + action + 16)
     if isinstance(config, ReplayConfig):
-        check_room("buffer_size", config.buffer_size, rows)
+        check_buffer_memory("buffer_size", config.buffer_size, rows)
     elif isinstance(config, OnPolicyConfig):
-        check_room("num_envs x num_steps", config.batch_size, rows)
+        check_buffer_memory("num_envs x num_steps", config.batch_size, rows)
 
 
 def _views(

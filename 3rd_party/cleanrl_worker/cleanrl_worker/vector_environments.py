@@ -37,11 +37,11 @@ CLIP = 10.0
 """Bound at which normalized observations are clipped."""
 
 
-class RaisedApart(RuntimeError):
+class EnvironmentProcessError(RuntimeError):
     """Error of an environment in another process, as text, because its traceback exists only there."""
 
 
-class Telling(gym.Wrapper[Any, Any, Any, Any]):
+class ReportErrors(gym.Wrapper[Any, Any, Any, Any]):
     """Wrapper that reports an environment's error as text, because the traceback exists only in its
     process.
     """
@@ -51,17 +51,17 @@ class Telling(gym.Wrapper[Any, Any, Any, Any]):
         try:
             return self.env.reset(seed=seed, options=options)
         except Exception as error:  # third-party code may raise anything
-            raise RaisedApart(described(error, OURS)) from error
+            raise EnvironmentProcessError(described(error, OURS)) from error
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Do one step; see :meth:`gymnasium.Env.step`."""
         try:
             return self.env.step(action)
         except Exception as error:  # third-party code may raise anything
-            raise RaisedApart(described(error, OURS)) from error
+            raise EnvironmentProcessError(described(error, OURS)) from error
 
 
-class Seen(NamedTuple):
+class PolicyInput(NamedTuple):
     """Observations and action masks for the policy.
 
     Attributes:
@@ -86,15 +86,15 @@ class Transition(NamedTuple):
         finished: (return, length) of each episode that ended, with unscaled rewards.
     """
 
-    seen: Seen
+    seen: PolicyInput
     rewards: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
-    final: Seen | None
+    final: PolicyInput | None
     finished: tuple[tuple[float, int], ...] = ()
 
     @property
-    def reached(self) -> Seen:
+    def reached(self) -> PolicyInput:
         """Observations after the actions: the last observation if an episode ended, else the next."""
         if self.final is None:
             return self.seen
@@ -106,7 +106,7 @@ class Transition(NamedTuple):
             masks = masks.copy()
             if self.final.masks is not None:
                 masks[dones] = self.final.masks[dones]
-        return Seen(observations, masks)
+        return PolicyInput(observations, masks)
 
 
 def masks_of(info: Mapping[str, Any], count: int, actions: int) -> NDArray[np.bool_] | None:
@@ -193,7 +193,7 @@ class Environments:
         """Current steps from a slot's observation to the policy's input, with learnt moments."""
         return self.steps if self.moments is None else check_steps([*self.steps, self.moments.step(CLIP)])
 
-    def begin(self) -> Seen:
+    def begin(self) -> PolicyInput:
         """Begin or restore an episode in every copy; call this once, before :meth:`step`.
 
         Copy ``i`` is seeded with ``seed + i``.
@@ -268,15 +268,15 @@ class Environments:
             return clipped.astype(self.action_space.dtype, copy=False)
         return (actions + self._offset).astype(self.action_space.dtype, copy=False)
 
-    def _as_seen(self, observation: Any, info: Mapping[str, Any], learn: bool) -> Seen:
+    def _as_seen(self, observation: Any, info: Mapping[str, Any], learn: bool) -> PolicyInput:
         shown = self._as_shown(observation)
         if self.moments is not None:
             if learn:
                 self.moments.update(shown)
             shown = self.moments.normalized(shown, CLIP)
-        return Seen(shown, masks_of(info, self.count, self.actions))
+        return PolicyInput(shown, masks_of(info, self.count, self.actions))
 
-    def _final(self, info: Mapping[str, Any]) -> Seen:
+    def _final(self, info: Mapping[str, Any]) -> PolicyInput:
         rows = np.flatnonzero(info["_final_obs"])
         last = self._as_shown(np.stack([info["final_obs"][i] for i in rows]))
         if self.moments is not None:
@@ -284,14 +284,14 @@ class Environments:
         final = np.zeros((self.count, *last.shape[1:]), last.dtype)
         final[rows] = last
         masks = masks_of(info.get("final_info", {}), self.count, self.actions)
-        return Seen(final, masks)
+        return PolicyInput(final, masks)
 
     def _as_shown(self, observation: Any) -> NDArray[Any]:
         array = np.asarray(observation)
         return array if self._bytes else array.astype(np.float32, copy=False)
 
     def _raised(self, error: Exception) -> TrainingFailed:
-        said = str(error) if isinstance(error, RaisedApart) else described(error, OURS)
+        said = str(error) if isinstance(error, EnvironmentProcessError) else described(error, OURS)
         return TrainingFailed(f"{self.env_id} raised {said}")
 
 
@@ -301,4 +301,4 @@ def _make_copy(env_id: str, steps: Steps, snapshot: Mapping[str, Any] | None, in
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     env = make_environment(env_id, steps)
-    return Continuable(Telling(env) if in_process else env, snapshot)
+    return Continuable(ReportErrors(env) if in_process else env, snapshot)

@@ -28,7 +28,7 @@ from cleanrl_worker.off_policy_networks import (
     squash,
     support,
 )
-from cleanrl_worker.vector_environments import Seen, Transition
+from cleanrl_worker.vector_environments import PolicyInput, Transition
 
 RNG = np.random.default_rng(3)
 VECTOR = Encoding.of((3,), False)
@@ -205,18 +205,18 @@ def test_bounds_scale_the_ends_onto_themselves() -> None:
 # -- the ring ------------------------------------------------------------------------------
 
 
-Step = tuple[Seen, np.ndarray, Transition]
+Step = tuple[PolicyInput, np.ndarray, Transition]
 
 
 def transition(start: int, count: int, masks: bool = False, ended: bool = False) -> Step:
     """Observations that name themselves: ``count`` rows from ``start``, each leading to itself + 100."""
     rows = np.arange(start, start + count, dtype=np.uint8)
-    seen = Seen(np.tile(rows[:, None], (1, 2)), None)
+    seen = PolicyInput(np.tile(rows[:, None], (1, 2)), None)
     legal = np.tile(np.array([True, False]), (count, 1)) if masks else None
-    following = Seen(seen.observations + 100, legal)
+    following = PolicyInput(seen.observations + 100, legal)
     final = None
     if ended:
-        final = Seen(seen.observations + 50, None if legal is None else ~legal)
+        final = PolicyInput(seen.observations + 50, None if legal is None else ~legal)
     ends = np.full(count, ended)
     step = Transition(following, rows.astype(np.float64), np.zeros(count, bool), ends, final)
     return seen, rows.astype(np.int64), step

@@ -39,8 +39,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def games(trained: Path) -> Any:
     """Games by the hundred, for matches with the first and the last of that training."""
     found = Games(SelfPlayConfig(env_id=GAME, num_envs=50))
-    found.hold("first", SeatedPolicy(trained / "past_000000000"))
-    found.hold("last", SeatedPolicy(trained))
+    found.register("first", SeatedPolicy(trained / "past_000000000"))
+    found.register("last", SeatedPolicy(trained))
     yield found
     found.close()
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mosaic_llm_worker.chat_servers.servers import Ask, Message
+from mosaic_llm_worker.chat_servers.servers import Message, ReplyRequest
 from mosaic_llm_worker.images import picture
 from mosaic_worker.worker import LimitReached
 
@@ -102,21 +102,21 @@ def dearest(provider: str, models: Sequence[str]) -> Price | None:
     return Price(max(p.input for p in known), max(p.output for p in known), None, max(written))
 
 
-def estimate_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
+def estimate_tokens(messages: Sequence[Message], ask: ReplyRequest | None = None) -> int:
     """Estimate the tokens of a prompt at four bytes per token; for English the error is below 20 %."""
     size, _ = prompt_bytes(messages, ask)
     pictures = sum(_picture_tokens(part) for part in _content_parts(messages))
     return _TOKENS_A_MESSAGE * len(messages) + pictures + round(size / _BYTES_A_TOKEN)
 
 
-def most_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
+def most_tokens(messages: Sequence[Message], ask: ReplyRequest | None = None) -> int:
     """Return an upper bound of a prompt's tokens: one per byte, and tokens that servers add to messages."""
     size, _ = prompt_bytes(messages, ask)
     pictures = sum(_picture_tokens(part) for part in _content_parts(messages))
     return _AROUND_A_PROMPT + _AROUND_A_MESSAGE * len(messages) + _PICTURE_AT_MOST * pictures + size
 
 
-def prompt_bytes(messages: Sequence[Message], ask: Ask | None = None) -> tuple[int, int]:
+def prompt_bytes(messages: Sequence[Message], ask: ReplyRequest | None = None) -> tuple[int, int]:
     """Return the bytes of a prompt's text and the number of its images."""
     size, pictures = 0, 0
     for message in messages:
@@ -177,7 +177,7 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class CostSoFar:
     """Cost of the requests so far.
 
     Attributes:
@@ -214,7 +214,7 @@ class Spent:
         """Known cost in US dollars, including the unsure requests."""
         return (self.usd or 0.0) + (self.unsure_usd or 0.0)
 
-    def plus(self, bill: Bill) -> Spent:
+    def plus(self, bill: Bill) -> CostSoFar:
         """Return the cost with one more request."""
         if bill.unsure is not None:
             return replace(
@@ -236,7 +236,7 @@ def _sum(a: float | None, b: float | None) -> float | None:
     return None if a is None or b is None else a + b
 
 
-class Purse:
+class CostLimit:
     """A limit of tokens and money for requests, with the cost so far.
 
     Args:
@@ -251,7 +251,7 @@ class Purse:
     def __init__(self, whose: str, more: str, tokens: int, usd: float, *, own: bool = False) -> None:
         self._whose, self._more, self._tokens, self._usd, self._own = whose, more, tokens, usd, own
         self.open: list[Most] = []
-        self.spent = Spent()
+        self.spent = CostSoFar()
 
     def refusal(self, most: Most) -> LimitReached | None:
         """Return an exception if a request could exceed the limit now; ``None`` if it fits."""
@@ -290,14 +290,14 @@ class Budget:
     """
 
     def __init__(self, tokens: int, usd: float, episode: tuple[int, float, float] = (0, 0.0, 0.0)) -> None:
-        self._whole = Purse("the slot", "increase it, or lower max_tokens", tokens, usd)
+        self._whole = CostLimit("the slot", "increase it, or lower max_tokens", tokens, usd)
         self._limit = episode
-        self._episodes: dict[int, list[Purse]] = {}
+        self._episodes: dict[int, list[CostLimit]] = {}
         self._ends: dict[int, float] = {}
         self._waiting: set[asyncio.Event] = set()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> CostSoFar:
         """Cost of all requests so far."""
         return self._whole.spent
 
@@ -310,12 +310,12 @@ class Budget:
             usd: US dollars that the run's budgets leave for the episode; 0 for no limit.
         """
         most_tokens, most_usd, seconds = self._limit
-        purses: list[Purse] = []
+        purses: list[CostLimit] = []
         if most_tokens or most_usd:
             more = "episode_token_limit and episode_cost_limit_usd limit one episode"
-            purses.append(Purse("the episode", more, most_tokens, most_usd, own=True))
+            purses.append(CostLimit("the episode", more, most_tokens, most_usd, own=True))
         if tokens or usd:
-            purses.append(Purse("the run", "of which the episode has this share", tokens, usd))
+            purses.append(CostLimit("the run", "of which the episode has this share", tokens, usd))
         if purses:
             self._episodes[episode] = purses
         if seconds:
@@ -335,7 +335,7 @@ class Budget:
         return LimitReached(f"the episode has used its {self._limit[2]:g} s (episode_time_limit_s)")
 
     @asynccontextmanager
-    async def room(self, episode: int, most: Most) -> AsyncGenerator[None]:
+    async def reserve(self, episode: int, most: Most) -> AsyncGenerator[None]:
         """Reserve the largest cost of a request while it runs; wait for requests in progress if they may
         block it.
 
@@ -355,7 +355,7 @@ class Budget:
             for waiting in self._waiting:
                 waiting.set()
 
-    async def _enter(self, purses: Sequence[Purse], most: Most) -> None:
+    async def _enter(self, purses: Sequence[CostLimit], most: Most) -> None:
         while found := next(((p, why) for p in purses if (why := p.refusal(most))), None):
             if not found[0].open:
                 raise found[1]
@@ -369,6 +369,6 @@ class Budget:
             purse.open.append(most)
 
     def settle(self, episode: int, bill: Bill) -> None:
-        """Count the real cost of a request; call this inside its :meth:`room` block."""
+        """Count the real cost of a request; call this inside its :meth:`reserve` block."""
         for purse in (*self._episodes.get(episode, ()), self._whole):
             purse.spent = purse.spent.plus(bill)

@@ -15,9 +15,9 @@ from mosaic_llm_worker.budget import (
     Bill,
     Budget,
     BudgetSpent,
+    CostSoFar,
     Most,
     Price,
-    Spent,
     dearest,
     estimate_tokens,
     most_tokens,
@@ -34,11 +34,11 @@ from mosaic_llm_worker.cassette import (
 from mosaic_llm_worker.chat_servers.pace import Pace, turns_of
 from mosaic_llm_worker.chat_servers.providers import open_server
 from mosaic_llm_worker.chat_servers.servers import (
-    Ask,
+    CallId,
     ChatServer,
     Completion,
     Message,
-    Place,
+    ReplyRequest,
     ServerError,
     too_slow,
 )
@@ -50,12 +50,12 @@ from mosaic_worker.worker import CannotGoOn, EpisodeStart, Host, LimitReached, L
 __all__ = [
     "BudgetSpent",
     "Caller",
+    "CostSoFar",
     "DryRun",
-    "Fatal",
+    "FatalCallError",
     "LimitReached",
-    "Silent",
-    "Spent",
-    "Unanswered",
+    "NoUsableReply",
+    "ServerDown",
     "wanted_by",
 ]
 
@@ -81,7 +81,7 @@ Announce = Callable[[int, Most], Awaitable[None]]
 """Announces a request of an episode before it is sent; returns once the host has recorded it."""
 
 
-class Unanswered(Exception):
+class NoUsableReply(Exception):
     """A call has no usable reply, but another call may have one. The message is a sentence.
 
     Attributes:
@@ -93,17 +93,17 @@ class Unanswered(Exception):
     """Whether the server sent a reply, even though the reply cannot be used."""
 
 
-class TooLate(Unanswered):
+class TooLate(NoUsableReply):
     """The model did not answer in time."""
 
     cause = "time_out"
 
 
-class Fatal(PolicyFailed):
+class FatalCallError(PolicyFailed):
     """No call of this slot can succeed; the message is a sentence."""
 
 
-class Silent(CannotGoOn):
+class ServerDown(CannotGoOn):
     """Too many calls in a row had no reply, so the server counts as down; the message is a sentence."""
 
 
@@ -144,7 +144,7 @@ class _GivenUp(Exception):
         outcome: Exception to raise if no other model is tried.
     """
 
-    def __init__(self, failed: ServerError, outcome: Unanswered | Fatal) -> None:
+    def __init__(self, failed: ServerError, outcome: NoUsableReply | FatalCallError) -> None:
         super().__init__(failed.reason)
         self.failed, self.outcome = failed, outcome
 
@@ -160,7 +160,7 @@ class _Course:
     fatal: bool = False
     late: bool = False
     reply: Completion | None = None
-    spent: Spent = field(default_factory=Spent)
+    spent: CostSoFar = field(default_factory=CostSoFar)
     most: Most = _NOTHING
     waits_for: str = ""
     model: str = ""
@@ -218,7 +218,7 @@ class Caller:
         return f"Caller({self._settings.client_name}, {self._settings.model_id!r})"
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> CostSoFar:
         """Cost of the calls so far; replayed calls cost nothing and are not counted."""
         return self._budget.spent
 
@@ -257,7 +257,7 @@ class Caller:
             self._announces.discard(joined)
             self._budget.end(joined)
 
-    async def call(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def call(self, place: CallId, messages: Sequence[Message], ask: ReplyRequest) -> Completion:
         """Make one call with its retries and return the reply; a recorded reply may be used instead.
 
         Raises:
@@ -273,7 +273,7 @@ class Caller:
         if self._cassette is not None:
             return self._replay(self._cassette, place, messages)
         if self._fatal:
-            raise Fatal(self._fatal)
+            raise FatalCallError(self._fatal)
         if self._earlier is not None and (paid := self._paid_before(self._earlier, place, messages)):
             return paid
         return await self._recorded(place, messages, ask)
@@ -284,7 +284,7 @@ class Caller:
 
     # -- asking ----------------------------------------------------------------------------
 
-    async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def _recorded(self, place: CallId, messages: Sequence[Message], ask: ReplyRequest) -> Completion:
         course = _Course(error="canceled: the session no longer waited for the answer")
         course.most = self._most_of(messages, ask)
         sent = True
@@ -300,7 +300,7 @@ class Caller:
                 still = course.waits_for or f"the server at {self._settings.url} has not replied yet"
                 self._heard_nothing(still if course.retries else "")
                 raise TooLate(_too_late(still)) from None
-            except Unanswered as error:
+            except NoUsableReply as error:
                 self._heard_nothing("" if error.heard else str(error))
                 raise
             self._unanswered = 0
@@ -308,13 +308,13 @@ class Caller:
             reply = _of_sane_length(reply, self._settings.longest_reply)
             course.error = ""
             return reply
-        except (Unanswered, Fatal, Silent) as error:
-            course.error, course.fatal = str(error), isinstance(error, Fatal)
+        except (NoUsableReply, FatalCallError, ServerDown) as error:
+            course.error, course.fatal = str(error), isinstance(error, FatalCallError)
             course.late = isinstance(error, TooLate)
             raise
         except LimitReached as error:
             course.error = str(error)
-            sent = course.spent != Spent() or course.announced > 0  # an unsent request is not recorded
+            sent = course.spent != CostSoFar() or course.announced > 0  # an unsent request is not recorded
             raise
         finally:
             if sent:
@@ -329,12 +329,12 @@ class Caller:
         self._unanswered += bool(reason)
         if self._unanswered >= MOST_SILENT:
             silent, self._unanswered = self._unanswered, 0
-            raise Silent(
+            raise ServerDown(
                 f"{silent} calls in a row to {self._settings.url} brought no reply; the last: {reason}"
             )
 
     async def _insist(
-        self, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
+        self, place: CallId, messages: Sequence[Message], ask: ReplyRequest, course: _Course
     ) -> Completion:
         """Call the model; if it cannot answer, call the fallback models in their order."""
         *others, last = (model for model in self._settings.models if model not in self._missing)
@@ -354,7 +354,7 @@ class Caller:
         raise AssertionError("the last model answers or fails")
 
     async def _insist_on(
-        self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
+        self, model: str, place: CallId, messages: Sequence[Message], ask: ReplyRequest, course: _Course
     ) -> Completion:
         """Send the request to one model until it answers, cannot answer, or the time is over."""
         loop = asyncio.get_running_loop()
@@ -369,13 +369,13 @@ class Caller:
             finally:
                 course.latency_ms = round((loop.time() - begun) * 1000, 3)
             if failed.fatal:
-                raise _GivenUp(failed, Fatal(failed.reason))
+                raise _GivenUp(failed, FatalCallError(failed.reason))
             if not failed.may_retry:
-                refused = Unanswered(failed.reason)
+                refused = NoUsableReply(failed.reason)
                 refused.heard = failed.used is not None
                 raise _GivenUp(failed, refused)
             if number >= self._settings.retries:
-                unanswered = TooLate if failed.kind == "timeout" else Unanswered
+                unanswered = TooLate if failed.kind == "timeout" else NoUsableReply
                 raise _GivenUp(failed, unanswered(_after(failed.reason, number)))
             wait = _wait(failed, number, ask.seed or 0, place)
             if loop.time() + wait >= place.until:
@@ -388,11 +388,11 @@ class Caller:
         raise AssertionError("count() does not end")
 
     async def _paid(
-        self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
+        self, model: str, place: CallId, messages: Sequence[Message], ask: ReplyRequest, course: _Course
     ) -> Completion:
         """Send the request once, as soon as the budgets allow it, and count its cost."""
         course.waits_for = "other calls in progress could have used up the budget"
-        async with self._budget.room(place.episode, course.most):
+        async with self._budget.reserve(place.episode, course.most):
             course.waits_for = ""
             if place.episode in self._announces:
                 course.announced += 1
@@ -414,7 +414,7 @@ class Caller:
                     course.spent = course.spent.plus(bill)
                     self._budget.settle(place.episode, bill)
 
-    async def _once(self, model: str, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def _once(self, model: str, messages: Sequence[Message], ask: ReplyRequest) -> Completion:
         limit = self._settings.timeout_s
         try:
             async with asyncio.timeout(limit):
@@ -422,7 +422,7 @@ class Caller:
         except TimeoutError:
             raise too_slow(self._settings.url, limit) from None
 
-    def _most_of(self, messages: Sequence[Message], ask: Ask) -> Most:
+    def _most_of(self, messages: Sequence[Message], ask: ReplyRequest) -> Most:
         """Return the largest cost of a request: one token per byte, and the longest reply.
 
         If the server has counted more tokens than that before, the estimate is increased accordingly.
@@ -450,21 +450,23 @@ class Caller:
 
     # -- records ---------------------------------------------------------------------------
 
-    def _replay(self, cassette: Cassette, place: Place, messages: Sequence[Message]) -> Completion:
+    def _replay(self, cassette: Cassette, place: CallId, messages: Sequence[Message]) -> Completion:
         try:
             record = cassette.find(place, messages)
         except Mismatch as error:
-            raise Fatal(str(error)) from None
+            raise FatalCallError(str(error)) from None
         # A replay writes the recorded record again, so that it can be replayed too; it costs nothing.
         self._record({**record, "usd": 0.0, "replayed": True})
         error = str(record.get("error") or "")
         if error:
             if record.get("fatal"):
-                raise Fatal(error)
-            raise TooLate(error) if record.get("late") else Unanswered(error)
+                raise FatalCallError(error)
+            raise TooLate(error) if record.get("late") else NoUsableReply(error)
         return completion_of(record)
 
-    def _paid_before(self, earlier: Cassette, place: Place, messages: Sequence[Message]) -> Completion | None:
+    def _paid_before(
+        self, earlier: Cassette, place: CallId, messages: Sequence[Message]
+    ) -> Completion | None:
         """Return the reply to the same prompt at the same place from before a resumed run was stopped.
 
         Return ``None`` if there is none, or if its call failed or used another model.
@@ -478,7 +480,7 @@ class Caller:
         self._record({**record, "usd": 0.0, "replayed": True})
         return completion_of(record)
 
-    def _write_dry(self, place: Place, messages: Sequence[Message], ask: Ask) -> None:
+    def _write_dry(self, place: CallId, messages: Sequence[Message], ask: ReplyRequest) -> None:
         settings, price = self._settings, self._price
         tokens, longest = estimate_tokens(messages, ask), settings.longest_reply
         usual = min(ask.usual + settings.reasoning_tokens, longest) if ask.usual else longest
@@ -502,7 +504,7 @@ class Caller:
             }
         )
 
-    def _write(self, place: Place, messages: Sequence[Message], course: _Course) -> None:
+    def _write(self, place: CallId, messages: Sequence[Message], course: _Course) -> None:
         reply, spent = course.reply or Completion("", ""), course.spent
         record: dict[str, Any] = {
             **as_record(place),
@@ -613,7 +615,7 @@ def _of_sane_length(reply: Completion, max_tokens: int) -> Completion:
     most = max(_LONGEST_REPLY, _CHARACTERS_A_TOKEN * max_tokens)
     size = len(reply.text) + len(reply.thinking) + sum(len(c.arguments_json) for c in reply.tool_calls)
     if size > most:
-        raise Unanswered(
+        raise NoUsableReply(
             f"the reply has {size:,} characters, far more than max_tokens ({max_tokens:,}) allows"
         )
     return reply
@@ -626,7 +628,7 @@ def _believed(said: float | None, priced: float | None) -> float | None:
     return said
 
 
-def _wait(failed: ServerError, number: int, seed: int, place: Place) -> float:
+def _wait(failed: ServerError, number: int, seed: int, place: CallId) -> float:
     """Return the seconds before the next attempt.
 
     This is the time that the server asks for, or else a time that doubles with each attempt, with jitter.

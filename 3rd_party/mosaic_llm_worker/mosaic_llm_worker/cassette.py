@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from mosaic_llm_worker.chat_servers.servers import Completion, Message, Place, ToolCall
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, Message, ToolCall
 from mosaic_llm_worker.images import picture
 from mosaic_worker.plain_files import lines, open_file
 
@@ -29,7 +29,7 @@ def _kept(content: object) -> object:
     return [dict(part) if (seen := picture(part)) is None else {"image": seen._asdict()} for part in parts]
 
 
-def as_record(place: Place, kind: str = "chat") -> dict[str, Any]:
+def as_record(place: CallId, kind: str = "chat") -> dict[str, Any]:
     """Return the first fields of a call's record, which identify the call."""
     return {
         "kind": kind,
@@ -119,7 +119,7 @@ class Cassette:
         run = folders[2] if len(folders) > 2 and folders[1].name == "operators" else folders[0]
         return open_file(self._file, inside=run)
 
-    def find(self, place: Place, messages: Sequence[Message]) -> Mapping[str, Any]:
+    def find(self, place: CallId, messages: Sequence[Message]) -> Mapping[str, Any]:
         """Return the record of a call.
 
         Raises:

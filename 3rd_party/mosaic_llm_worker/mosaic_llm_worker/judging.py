@@ -16,7 +16,7 @@ SUMMARY_TURN: Final = 1
 _CUT: Final = frozenset({"length", "max_tokens", "model_length"})
 
 
-class Judged(NamedTuple):
+class JudgedReplies(NamedTuple):
     """The result of several replies to one prompt.
 
     Attributes:
@@ -34,7 +34,7 @@ class Judged(NamedTuple):
 
 def judge(
     reader: Reader, decision: Decision, replies: Sequence[Completion], name: Callable[[Any], str]
-) -> Judged:
+) -> JudgedReplies:
     """Return the action that most replies name; if no reply is usable, the problem of the first one.
 
     Args:
@@ -46,10 +46,10 @@ def judge(
     readings = [_read(reader, decision, reply) for reply in replies]
     usable = [at for at, reading in enumerate(readings) if not reading.problem]
     if not usable:
-        return Judged(readings[0], 0, "", {})
+        return JudgedReplies(readings[0], 0, "", {})
     names = [name(readings[at].action) for at in usable]
     first, votes = majority(names)
-    return Judged(readings[usable[first]], usable[first], names[first], votes)
+    return JudgedReplies(readings[usable[first]], usable[first], names[first], votes)
 
 
 def action_name(reader: Reader, action: Any, choices: Sequence[tuple[int, str]] = ()) -> str:

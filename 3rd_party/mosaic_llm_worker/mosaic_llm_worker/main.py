@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from mosaic_llm_worker.calls import Caller, announced_to
 from mosaic_llm_worker.player import Player
-from mosaic_llm_worker.server_settings import ServerSettings, said
+from mosaic_llm_worker.server_settings import ServerSettings, errors_sentence
 from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Decision, EpisodeEnd, EpisodeStart, LoadError, Slot, StepResults
@@ -67,7 +67,7 @@ class LlmWorker(AsyncWorker):
             given = {name: value for name, value in slot.settings.items() if name != EXAMPLES}
             settings = self.settings_type.model_validate(given)
         except ValidationError as exc:
-            raise LoadError(said(exc)) from None
+            raise LoadError(errors_sentence(exc)) from None
         player: SlotPlayer = self.player_type(
             slot, settings, self.host.record_call, announced_to(self.host, slot)
         )

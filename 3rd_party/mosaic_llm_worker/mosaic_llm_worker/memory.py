@@ -53,7 +53,7 @@ class Turn:
 
 
 @dataclass
-class Refused:
+class RefusedAnswer:
     """An answer that could not be played.
 
     Attributes:
@@ -79,7 +79,7 @@ class Memory:
     def __init__(self, agent: str, history: int, summary: bool, pictures: int = 0, episode: int = 0) -> None:
         self.agent, self.episode = agent, episode
         self.notes = ""
-        self.refused: Refused | None = None
+        self.refused: RefusedAnswer | None = None
         self._tokens: dict[int, tuple[int, int]] = {}
         self._history, self._summary, self._pictures = history, summary, pictures
         # The turn that is decided, and at least the one before, whose result is news.
@@ -148,7 +148,7 @@ class Memory:
         self.notes = notes or self.notes
         self._summed_at, self._unsummed = step, 1
 
-    def spend(self, step: int, input_tokens: int, output_tokens: int) -> None:
+    def add_tokens(self, step: int, input_tokens: int, output_tokens: int) -> None:
         """Add the tokens of a call to those of its decision."""
         before = self._tokens.get(step, (0, 0))
         self._tokens[step] = before[0] + input_tokens, before[1] + output_tokens

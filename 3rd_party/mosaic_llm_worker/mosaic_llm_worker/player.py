@@ -10,11 +10,11 @@ from math import nan
 from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.budget import most_tokens
-from mosaic_llm_worker.calls import Announce, Caller, DryRun, Spent, Unanswered, unannounced, wanted_by
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, Place
+from mosaic_llm_worker.calls import Announce, Caller, CostSoFar, DryRun, NoUsableReply, unannounced, wanted_by
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, Message, ReplyRequest
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
-from mosaic_llm_worker.memory import Memory, Refused, Turn
+from mosaic_llm_worker.memory import Memory, RefusedAnswer, Turn
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.prompt import Prompter
 from mosaic_llm_worker.server_settings import call_seed
@@ -45,7 +45,7 @@ _TALK: Final = 4_000
 class _Sample(NamedTuple):
     """One of the model's replies to a prompt, with the place of its call."""
 
-    place: Place
+    place: CallId
     reply: Completion
 
 
@@ -101,7 +101,7 @@ class Player:
         return f"{model}:{self.settings.strategy}"
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> CostSoFar:
         """Cost of the calls so far."""
         return self.caller.spent
 
@@ -155,20 +155,20 @@ class Player:
         memory = self._memory(decision.episode)
         memory.begin(decision.step, decision.text, decision.choices, decision.image, decision.messages)
         until = wanted_by(self.slot)
-        place = Place(memory.agent, memory.episode, decision.step, decision.attempt, 0, until)
+        place = CallId(memory.agent, memory.episode, decision.step, decision.attempt, 0, until)
         try:
             await self._sum_up(decision, memory, place)
             refused, memory.refused = memory.refused, None
             messages = self.messages(decision, memory, refused)
             replies = await self._sample(decision, memory, place, messages)
-        except Unanswered as exc:
+        except NoUsableReply as exc:
             return Invalid(str(exc), cause=exc.cause)
         except DryRun as exc:
             return Invalid(str(exc))
         return self._answer(decision, memory, replies)
 
     async def _sample(
-        self, decision: Decision, memory: Memory, place: Place, messages: list[Message]
+        self, decision: Decision, memory: Memory, place: CallId, messages: list[Message]
     ) -> list[_Sample]:
         """Send the prompt as often as the setting ``samples`` says, in parallel.
 
@@ -188,11 +188,11 @@ class Player:
         calls = [self._call(decision, memory, each, messages, form) for each in places]
         results = await asyncio.gather(*calls, return_exceptions=True)
         for result in results:
-            if isinstance(result, BaseException) and not isinstance(result, Unanswered):
+            if isinstance(result, BaseException) and not isinstance(result, NoUsableReply):
                 raise result
         replies = [_Sample(p, r) for p, r in zip(places, results, strict=True) if isinstance(r, Completion)]
         if not replies:
-            raise next(result for result in results if isinstance(result, Unanswered))
+            raise next(result for result in results if isinstance(result, NoUsableReply))
         return replies
 
     def _answer(self, decision: Decision, memory: Memory, replies: list[_Sample]) -> Any:
@@ -206,7 +206,7 @@ class Player:
         reading, chosen = judged.reading, replies[judged.at]
         if reading.problem:
             reply = chosen.reply.text[:_KEPT_REPLY]
-            memory.refused = Refused(decision.step, reply)
+            memory.refused = RefusedAnswer(decision.step, reply)
             return Invalid(reading.problem, reply, "illegal" if reading.illegal else "unreadable")
         place, votes = chosen.place, judged.votes
         memory.answered(decision.step, judged.name, self.reader.notes(chosen.reply.text))
@@ -219,10 +219,10 @@ class Player:
         return Actions([reading.action], extras=[extras])
 
     async def _call(
-        self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any
+        self, decision: Decision, memory: Memory, place: CallId, messages: list[Message], form: Any
     ) -> Completion:
         notes = place.turn == SUMMARY_TURN
-        ask = Ask(
+        ask = ReplyRequest(
             call_seed(decision.seed, place),
             form,
             "answer",
@@ -231,7 +231,7 @@ class Player:
             to_come=self._to_come(messages, memory, decision.step) if self.settings.dry_run else 0,
         )
         reply = await self.caller.call(place, messages, ask)
-        memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
+        memory.add_tokens(decision.step, reply.input_tokens, reply.output_tokens)
         return reply
 
     def _to_come(self, messages: list[Message], memory: Memory, step: int) -> int:
@@ -252,7 +252,7 @@ class Player:
         told = not (self.settings.hide_legal and decision.choices)
         return schema(space, vocabulary, self.prompter(memory).talks, told)
 
-    async def _sum_up(self, decision: Decision, memory: Memory, place: Place) -> None:
+    async def _sum_up(self, decision: Decision, memory: Memory, place: CallId) -> None:
         """Let the model summarize the turns so far in notes, if a summary is due."""
         turns = memory.to_sum_up(decision.step)
         if not turns:
@@ -260,17 +260,19 @@ class Player:
         messages = [self._system(memory), *self._earlier(self.prompter(memory), turns)]
         notes = f"Your notes so far:\n{memory.notes}\n\n" if memory.notes else ""
         messages.append({"role": "user", "content": f"{notes}{self.prompter(memory).summary}"})
-        second = Place(place.agent, place.episode, place.step, place.attempt, SUMMARY_TURN, place.until)
+        second = CallId(place.agent, place.episode, place.step, place.attempt, SUMMARY_TURN, place.until)
         try:
             reply = await self._call(decision, memory, second, messages, None)
-        except (Unanswered, DryRun):
+        except (NoUsableReply, DryRun):
             memory.sum_up(decision.step, "")
         else:
             memory.sum_up(decision.step, self.reader.notes(reply.text))
 
     # --- what the model is shown ----------------------------------------------------------------
 
-    def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
+    def messages(
+        self, decision: Decision, memory: Memory, refused: RefusedAnswer | None = None
+    ) -> list[Message]:
         """Return the complete prompt of a decision."""
         last = memory.last(decision.step)
         shown, opening = self._demonstrated

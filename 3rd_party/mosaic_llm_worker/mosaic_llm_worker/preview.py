@@ -19,7 +19,7 @@ from mosaic_llm_worker.budget import estimate_tokens
 from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.memory import Memory
 from mosaic_llm_worker.player import Player
-from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.server_settings import errors_sentence
 from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError, Slot
@@ -46,7 +46,7 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
             decision_of(asked.get("decision", {})), Memory(player.slot.agent_id, 0, False)
         )
     except ValidationError as exc:
-        return {"error": said(exc)}
+        return {"error": errors_sentence(exc)}
     except LoadError as exc:
         return {"error": str(exc)}
     except (KeyError, TypeError, ValueError) as exc:

@@ -19,8 +19,8 @@ from pydantic import ValidationError
 
 from mosaic_llm_worker.chat_servers.providers import open_server
 from mosaic_llm_worker.chat_servers.replies import as_object
-from mosaic_llm_worker.chat_servers.servers import Ask, ChatServer, ServerError, too_slow
-from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, said
+from mosaic_llm_worker.chat_servers.servers import ChatServer, ReplyRequest, ServerError, too_slow
+from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, errors_sentence
 
 _QUESTION: Final = [{"role": "user", "content": "Answer with the one word: ready"}]
 _FEW_TOKENS: Final = 16
@@ -57,7 +57,7 @@ def _read_trial(text: str) -> _Trial:
     try:
         settings = ServerSettings.model_validate(known)
     except ValidationError as error:
-        raise ServerError(f"the settings are wrong: {said(error)}") from None
+        raise ServerError(f"the settings are wrong: {errors_sentence(error)}") from None
     if settings.client_name in NEEDS_KEY and not key:
         raise ServerError(f"{settings.client_name} needs a key")
     return _Trial(settings, str(key), bool(request.get("try")))
@@ -90,7 +90,7 @@ async def _try_server(trial: _Trial, server: ChatServer, began: float) -> dict[s
         sentence += f"; {chosen!r} is not among them"
     if trial.ask_model:
         began = time.perf_counter()
-        reply = await server.chat(_QUESTION, Ask(seed=0))
+        reply = await server.chat(_QUESTION, ReplyRequest(seed=0))
         word = " ".join(reply.text.split())[:_SHOWN]
         sentence = f"{reply.model or chosen} at {trial.settings.url} answers: {word!r}"
     return _answer(True, sentence + ".", models, (time.perf_counter() - began) * 1000)
@@ -101,7 +101,7 @@ def _answer(ok: bool, sentence: str, models: list[str], latency_ms: float | None
     return {"ok": ok, "sentence": sentence, "models": models, "latency_ms": latency}
 
 
-def look(text: str) -> Mapping[str, Any]:
+def check_server(text: str) -> Mapping[str, Any]:
     """Check the server in a request and return the result."""
     try:
         return asyncio.run(_look(_read_trial(text)))
@@ -112,7 +112,7 @@ def look(text: str) -> Mapping[str, Any]:
 
 def main() -> None:
     """Read one request from stdin and print the answer."""
-    print(json.dumps(look(sys.stdin.read())))
+    print(json.dumps(check_server(sys.stdin.read())))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.forms import answer_text, form_text, one
 from mosaic_llm_worker.judging import action_name
-from mosaic_llm_worker.mates import in_words
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
+from mosaic_llm_worker.teammates import in_words
 from mosaic_llm_worker.templates import PromptError, Role, Templates, filled, tidy
 from mosaic_worker.worker import Decision, Slot
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from mosaic_llm_worker.chat_servers.providers import open_server
 from mosaic_llm_worker.chat_servers.servers import ChatServer, ServerError, too_slow
-from mosaic_llm_worker.chat_servers.transport import Refused
+from mosaic_llm_worker.chat_servers.transport import RequestRefused
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 
 _LONGEST_S: Final = 20.0
@@ -64,7 +64,7 @@ async def _asked(server: ChatServer, settings: ServerSettings) -> str:
         try:
             await server.models()
             return ""
-        except Refused:
+        except RequestRefused:
             return ""  # the server understood the request but has no list of models
         except ServerError as error:
             if not error.fatal and error.kind not in ("failed", "timeout"):

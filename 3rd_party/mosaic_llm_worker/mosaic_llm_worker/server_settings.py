@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mosaic_llm_worker.chat_servers import extra_body as extra
-from mosaic_llm_worker.chat_servers.servers import Failure, Place
+from mosaic_llm_worker.chat_servers.servers import CallId, Failure
 from mosaic_worker.rng import bits_of
 from mosaic_worker.secret_words import is_key, is_secret_key
 
@@ -287,13 +287,13 @@ class ServerSettings(BaseModel):
         return not self.dry_run and self.cassette != "replay"
 
 
-def call_seed(decision_seed: int, place: Place) -> int:
+def call_seed(decision_seed: int, place: CallId) -> int:
     """Return the seed of one request: 31 bits from the decision's seed and the place of the call."""
     step = (place.step << 20) | ((place.attempt & 0x3FF) << 10) | (place.turn & 0x3FF)
     return bits_of(decision_seed, step, _SEED_STREAM) >> 33
 
 
-def said(error: ValidationError) -> str:
+def errors_sentence(error: ValidationError) -> str:
     """Return the errors of settings as one sentence that never repeats a value."""
     return "; ".join(
         _problem_words(dict(problem)) for problem in error.errors(include_input=False, include_url=False)

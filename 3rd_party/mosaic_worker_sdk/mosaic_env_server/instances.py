@@ -119,7 +119,7 @@ class Instance:
         return self._codecs[place][0].encode(observation)
 
 
-class Single(Instance):
+class SingleAgentInstance(Instance):
     """Serves an environment with Gymnasium's interface and one agent."""
 
     api = "gymnasium"
@@ -157,7 +157,7 @@ class Single(Instance):
         return info if self._mask is None else {**info, "action_mask": self._mask()}
 
 
-class Several(Instance):
+class MultiAgentInstance(Instance):
     """Base class for interfaces with several agents, which may join during an episode."""
 
     def __init__(self, env: Any) -> None:
@@ -182,7 +182,7 @@ class Several(Instance):
         return state
 
 
-class Parallel(Several):
+class ParallelInstance(MultiAgentInstance):
     """Serves an environment whose agents act simultaneously: PettingZoo Parallel, or dicts by agent."""
 
     api = "parallel"
@@ -243,7 +243,7 @@ class Parallel(Several):
         return shown
 
 
-class Turns(Several):
+class AECInstance(MultiAgentInstance):
     """Serves a PettingZoo AEC environment, in which one agent acts at a time."""
 
     api = "aec"
@@ -300,8 +300,8 @@ def serve(env: Any, api: str = "", render_mode: str = "") -> Instance:
     if api and api != found:
         raise ValueError(f"{type(env).__name__} has the {found} interface, not {api}")
     if found == "gymnasium":
-        return Single(modern(env, render_mode))
-    return Parallel(env) if found == "parallel" else Turns(env)
+        return SingleAgentInstance(modern(env, render_mode))
+    return ParallelInstance(env) if found == "parallel" else AECInstance(env)
 
 
 def _layers(env: Any) -> Iterable[Any]:

@@ -17,10 +17,10 @@ def modern(env: Any, render_mode: str = "") -> Any:
         render_mode: Render mode for environments whose ``render`` takes it as an argument.
     """
     bases = {cls.__module__.partition(".")[0] for cls in type(env).__mro__}
-    return env if "gymnasium" in bases else Modern(env, render_mode)
+    return env if "gymnasium" in bases else OldGymWrapper(env, render_mode)
 
 
-class Modern:
+class OldGymWrapper:
     """Wrapper of an environment with old gym's interface.
 
     Args:

@@ -82,7 +82,7 @@ def traceback_text(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, start)).rstrip()
 
 
-def own_part(error: Optional[BaseException]) -> Optional[BaseException]:
+def author_part(error: Optional[BaseException]) -> Optional[BaseException]:
     """Return an exception whose traceback begins at the author's first line; ``None`` if it has no such
     line.
     """

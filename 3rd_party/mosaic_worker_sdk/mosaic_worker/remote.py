@@ -60,7 +60,7 @@ class WorkerServer:
         self._farewell = farewell or _failed
         self._places = threading.Semaphore(PLACES)
 
-    def talk(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+    def handle_connection(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
         """Handle a connection; this is the handler of the gRPC method :data:`METHOD`."""
         shown = dict(context.invocation_metadata()).get("authorization", "")
         if not hmac.compare_digest(shown.encode(), f"Bearer {self._token}".encode()):
@@ -174,7 +174,7 @@ def serve(
     options = [("grpc.max_receive_message_length", MAX_FRAME), ("grpc.max_send_message_length", MAX_FRAME)]
     options += [("grpc.so_reuseport", 0), ("grpc.http2.min_ping_interval_without_data_ms", 5000)]
     # Without serializers, messages are bytes in both directions, which the type stubs cannot express.
-    handler = grpc.stream_stream_rpc_method_handler(server.talk)  # pyright: ignore[reportUnknownVariableType]
+    handler = grpc.stream_stream_rpc_method_handler(server.handle_connection)  # pyright: ignore[reportUnknownVariableType]
     listener = grpc.server(futures.ThreadPoolExecutor(PLACES + 4), options=options)
     listener.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {METHOD: handler}),))
     try:

@@ -42,8 +42,8 @@ from mosaic_worker.learning.training_files import (
     STATE,
     TENSORBOARD,
     VIDEOS,
+    ControlFileReader,
     Lines,
-    Wishes,
     ask,
     finished_before,
 )
@@ -111,7 +111,7 @@ class TrainingRun:
         self._events = Lines(folder / EVENTS)
         self._metrics = Lines(folder / METRICS)
         self._episodes = Lines(folder / EPISODES)
-        self._control = Wishes(folder / CONTROL)
+        self._control = ControlFileReader(folder / CONTROL)
         self._paused = self._save_wanted = False
         self._save_every_s, self._saved = checkpoint_every_s, clock()
         self._returns: Deque[float] = deque(maxlen=_RECENT)

@@ -22,7 +22,7 @@ from mosaic_worker.worker import (
     Worker,
 )
 from mujoco_mpc_worker.ilqg import ILQG
-from mujoco_mpc_worker.planners import Foreseen, Planner, Settings
+from mujoco_mpc_worker.planners import Planner, PredictedCourse, Settings
 from mujoco_mpc_worker.rewards import Reward, going_to
 from mujoco_mpc_worker.simulation import Simulation
 from mujoco_mpc_worker.task_file import Task, task_file_for
@@ -39,16 +39,16 @@ def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Plann
     return (ILQG if settings.planner == "ilqg" else Planner)(simulation, settings, seed)
 
 
-class Decided(NamedTuple):
+class PlannedAction(NamedTuple):
     """An action with its plan's expected reward and course, and the rewards of all plans."""
 
     action: Any
     value: float
-    foreseen: Foreseen
+    foreseen: PredictedCourse
     scores: dict[str, float]
 
     @property
-    def told(self) -> dict[str, Any] | None:
+    def recorded_data(self) -> dict[str, Any] | None:
         """Data to record with the action; ``None`` if there is none."""
         points, planned = self.foreseen
         told = {"plan_points": points, "scores": self.scores, "planned": planned}
@@ -83,7 +83,7 @@ class _Player:
         self.settings = make_planner(
             self.simulation, settings, 0
         ).settings  # invalid settings are refused before the first episode
-        self._plans: dict[int, tuple[Planner, int, Decided | None]] = {}
+        self._plans: dict[int, tuple[Planner, int, PlannedAction | None]] = {}
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class _Player:
     def forget(self, episode: int) -> None:
         self._plans.pop(episode, None)
 
-    def decide(self, decision: Decision) -> Decided:
+    def decide(self, decision: Decision) -> PlannedAction:
         planner, step, decided = self._plans[decision.episode]
         if decided is None or decision.step != step:  # a repeated request gets the same plan
             if decision.state is None:
@@ -117,7 +117,7 @@ class _Player:
                 self.simulation.plan_for(self._aims[int(decision.observation["option"])])
             action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
             foreseen = planner.foresee(decision.state, self._trace, self._points)
-            decided = Decided(action.reshape(self._space.shape), planner.value, foreseen, planner.tried)
+            decided = PlannedAction(action.reshape(self._space.shape), planner.value, foreseen, planner.tried)
             self._plans[decision.episode] = planner, decision.step, decided
         return decided
 
@@ -161,7 +161,7 @@ class MpcWorker(Worker):
         return Actions(
             [each.action for each in answers],
             values=np.array([each.value for each in answers]),
-            extras=[each.told for each in answers],
+            extras=[each.recorded_data for each in answers],
         )
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:

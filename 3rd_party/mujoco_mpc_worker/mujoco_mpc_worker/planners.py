@@ -38,7 +38,7 @@ MOST_CONTROLS = 8
 """Largest number of a plan's controls in the record."""
 
 
-class Foreseen(NamedTuple):
+class PredictedCourse(NamedTuple):
     """Predicted course of a plan.
 
     Attributes:
@@ -187,7 +187,7 @@ class Planner:
         }
         return {words: round(value, 4) for words, value in told.items() if np.isfinite(value)}
 
-    def foresee(self, state: Array, trace: str, count: int) -> Foreseen:
+    def foresee(self, state: Array, trace: str, count: int) -> PredictedCourse:
         """Predict the courses of the plan, of the previous step's plan and of the worst plan tried.
 
         Args:
@@ -196,7 +196,7 @@ class Planner:
             count: Number of steps to record; 0 for none.
         """
         if not count:
-            return Foreseen([], {})
+            return PredictedCourse([], {})
         plans = {"plan": self._plan, "plan before": self._before}
         if self._worst is not None:
             plans["worst plan"] = self._worst[1]
@@ -211,7 +211,7 @@ class Planner:
         worth = zip(plans, course.beyond, strict=True)
         beyond = {name: float(more) for name, more in worth if more and name in earned}
         told |= {"beyond": beyond} if beyond else {}
-        return Foreseen(course.points, told)
+        return PredictedCourse(course.points, told)
 
     def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
         """Improve the plan within the budget."""

@@ -39,14 +39,14 @@ class Steps(NamedTuple):
     sensors: Array
 
 
-class Paid(NamedTuple):
+class StepRewards(NamedTuple):
     """Rewards of steps, shape (...), and whether they end the episode, shape (...)."""
 
     reward: Array
     ends: Flags
 
 
-Reward = Callable[[Steps, Constants], Paid]
+Reward = Callable[[Steps, Constants], StepRewards]
 
 
 def _squares(x: Array) -> Array:
@@ -59,11 +59,11 @@ def _forward(steps: Steps, c: Constants) -> Array:
     return float(c["forward_reward_weight"]) * speed - float(c["ctrl_cost_weight"]) * _squares(steps.action)
 
 
-def _never(reward: Array) -> Paid:
-    return Paid(reward, np.zeros(reward.shape, np.bool_))
+def _never(reward: Array) -> StepRewards:
+    return StepRewards(reward, np.zeros(reward.shape, np.bool_))
 
 
-def _runner(steps: Steps, c: Constants) -> Paid:
+def _runner(steps: Steps, c: Constants) -> StepRewards:
     return _never(_forward(steps, c))
 
 
@@ -72,7 +72,7 @@ def _within(x: Array, ends: Any) -> Flags:
     return (low < x) & (x < high)
 
 
-def _hopper(steps: Steps, c: Constants) -> Paid:
+def _hopper(steps: Steps, c: Constants) -> StepRewards:
     state = np.concatenate((steps.qpos[..., 2:], steps.qvel), axis=-1)
     healthy = (
         np.all(_within(state, c["healthy_state_range"]), axis=-1)
@@ -82,24 +82,24 @@ def _hopper(steps: Steps, c: Constants) -> Paid:
     return _upright(steps, c, healthy)
 
 
-def _walker(steps: Steps, c: Constants) -> Paid:
+def _walker(steps: Steps, c: Constants) -> StepRewards:
     healthy = _within(steps.qpos[..., 1], c["healthy_z_range"]) & _within(
         steps.qpos[..., 2], c["healthy_angle_range"]
     )
     return _upright(steps, c, healthy)
 
 
-def _upright(steps: Steps, c: Constants, healthy: Flags) -> Paid:
+def _upright(steps: Steps, c: Constants, healthy: Flags) -> StepRewards:
     reward = _forward(steps, c) + float(c["healthy_reward"]) * healthy
-    return Paid(reward, ~healthy & bool(c["terminate_when_unhealthy"]))
+    return StepRewards(reward, ~healthy & bool(c["terminate_when_unhealthy"]))
 
 
-def _inverted_pendulum(steps: Steps, c: Constants) -> Paid:
+def _inverted_pendulum(steps: Steps, c: Constants) -> StepRewards:
     falls = np.abs(steps.qpos[..., 1]) > 0.2
-    return Paid(np.where(falls, 0.0, 1.0), falls)
+    return StepRewards(np.where(falls, 0.0, 1.0), falls)
 
 
-def _inverted_double_pendulum(steps: Steps, c: Constants) -> Paid:
+def _inverted_double_pendulum(steps: Steps, c: Constants) -> StepRewards:
     # The environment reads the tip at the last Runge-Kutta stage, which differs by some 1e-5 m.
     x, first, second = np.moveaxis(steps.qpos, -1, 0)
     tip_x = x + 0.6 * (np.sin(first) + np.sin(first + second))
@@ -107,10 +107,10 @@ def _inverted_double_pendulum(steps: Steps, c: Constants) -> Paid:
     falls = tip_y <= 1
     far = 0.01 * tip_x**2 + (tip_y - 2) ** 2
     fast = 1e-3 * steps.qvel[..., 1] ** 2 + 5e-3 * steps.qvel[..., 2] ** 2
-    return Paid(float(c["healthy_reward"]) * ~falls - far - fast, falls)
+    return StepRewards(float(c["healthy_reward"]) * ~falls - far - fast, falls)
 
 
-def _reacher(steps: Steps, c: Constants) -> Paid:
+def _reacher(steps: Steps, c: Constants) -> StepRewards:
     first, second, *target = np.moveaxis(steps.qpos, -1, 0)
     tip_x = 0.1 * np.cos(first) + 0.11 * np.cos(first + second)
     tip_y = 0.1 * np.sin(first) + 0.11 * np.sin(first + second)
@@ -128,12 +128,12 @@ def going_to(place: Sequence[float]) -> Reward:
     If the environment has bounds for the body's height, its episode ends outside them: the body has fallen.
     """
 
-    def paid(steps: Steps, c: Constants) -> Paid:
+    def paid(steps: Steps, c: Constants) -> StepRewards:
         far = np.sqrt(_squares(steps.qpos[..., :2] - np.asarray(place, np.float64)))
         paid = _never(-far - _EFFORT * _squares(steps.action))
         if not c.get("terminate_when_unhealthy"):
             return paid
-        return Paid(paid.reward, ~_within(steps.qpos[..., 2], c["healthy_z_range"]))
+        return StepRewards(paid.reward, ~_within(steps.qpos[..., 2], c["healthy_z_range"]))
 
     return paid
 

@@ -16,7 +16,7 @@ import numpy as np
 from mujoco.rollout import Rollout
 
 from mosaic_worker.worker import LoadError, PolicyFailed
-from mujoco_mpc_worker.rewards import REWARDS, Array, Flags, Paid, Reward, Steps
+from mujoco_mpc_worker.rewards import REWARDS, Array, Flags, Reward, StepRewards, Steps
 from mujoco_mpc_worker.session_model import compiled
 from mujoco_mpc_worker.tangents import Tangents
 from mujoco_mpc_worker.task_file import Task
@@ -63,7 +63,7 @@ class Course(NamedTuple):
     beyond: Array
 
 
-class Stepped(NamedTuple):
+class SimulatedSteps(NamedTuple):
     """Results of single steps.
 
     Attributes:
@@ -298,13 +298,13 @@ class Simulation:
         lives = np.concatenate((np.zeros((len(actions), 1)), over[:, :-1]), axis=1) == 0
         return np.where(lives, paid.reward, 0.0), over[:, -1] > 0
 
-    def _paid(self, before: Array, states: Array, actions: Array, sensors: Array) -> Paid:
+    def _paid(self, before: Array, states: Array, actions: Array, sensors: Array) -> StepRewards:
         nq, nv = int(self.model.nq), int(self.model.nv)
         qpos, qvel = states[..., 1 : 1 + nq], states[..., 1 + nq : 1 + nq + nv]
         with np.errstate(all="ignore"):
             return self._reward(Steps(before, qpos, qvel, actions, self.seconds, sensors), self._constants)
 
-    def step(self, states: Array, actions: Array) -> Stepped:
+    def step(self, states: Array, actions: Array) -> SimulatedSteps:
         """Do one environment step from each state.
 
         Args:
@@ -318,10 +318,10 @@ class Simulation:
         before = states[:, 1 : 1 + nq]
         paid = self._paid(before, ends, actions, sensors)
         inputs = np.concatenate((before, ends[:, 1 : 1 + nq + nv], actions, sensors), axis=1)
-        return Stepped(ends, inputs, paid.reward, paid.ends)
+        return SimulatedSteps(ends, inputs, paid.reward, paid.ends)
 
     def rewards(self, inputs: Array) -> Array:
-        """Return the rewards of steps from the reward's inputs, (..., inputs) as in :class:`Stepped`."""
+        """Return the rewards of steps from the inputs, (..., inputs), of :class:`SimulatedSteps`."""
         sizes = np.cumsum([self.model.nq, self.model.nq, self.model.nv, self.model.nu])
         before, qpos, qvel, actions, sensors = np.split(inputs, sizes, axis=-1)
         with np.errstate(all="ignore"):

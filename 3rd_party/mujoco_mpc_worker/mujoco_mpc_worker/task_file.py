@@ -20,7 +20,7 @@ import numpy as np
 
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.worker import LoadError
-from mujoco_mpc_worker.rewards import Array, Constants, Flags, Paid, Reward, Steps
+from mujoco_mpc_worker.rewards import Array, Constants, Flags, Reward, StepRewards, Steps
 
 _OURS = Path(__file__).parent / "tasks"
 """Folder of task files for tasks whose own reward is unsuitable for planning."""
@@ -141,9 +141,9 @@ class Task:
         if own is None:
             raise self._wrong("reward", "the environment's own reward is not known: leave this key out")
 
-        def paid(steps: Steps, constants: Constants) -> Paid:
+        def paid(steps: Steps, constants: Constants) -> StepRewards:
             (theirs, ends), (ours, over) = own(steps, constants), added(steps, constants)
-            return Paid(self._own * theirs + ours, ends | over)
+            return StepRewards(self._own * theirs + ours, ends | over)
 
         return paid
 
@@ -152,7 +152,7 @@ class Task:
         terms = [(self._reader(model, term.source), term) for term in self._terms]
         bounds = [(self._reader(model, bound.source), bound) for bound in self._bounds]
 
-        def paid(steps: Steps, _: Constants) -> Paid:
+        def paid(steps: Steps, _: Constants) -> StepRewards:
             reward: Array = self._alive - self._control_cost * np.square(steps.action).sum(-1)
             ends: Flags = np.zeros(reward.shape, np.bool_)
             for read, term in terms:
@@ -161,7 +161,7 @@ class Task:
             for read, bound in bounds:
                 x = read(steps)
                 ends = ends | ((x < bound.low) | (x > bound.high)).any(-1)
-            return Paid(reward, ends)
+            return StepRewards(reward, ends)
 
         for read, term in terms:
             self._fits(model, read, term)

@@ -22,7 +22,7 @@ from mosaic_worker.worker import Batch, EpisodeStart, LoadError, PolicyFailed, S
 from mujoco_mpc_worker.ilqg import bounded_step  # noqa: E402
 from mujoco_mpc_worker.main import MpcWorker, make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Planner, Settings, weights  # noqa: E402
-from mujoco_mpc_worker.rewards import REWARDS, Paid, Steps  # noqa: E402
+from mujoco_mpc_worker.rewards import REWARDS, StepRewards, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
 from mujoco_mpc_worker.task_file import Task, task_file_for  # noqa: E402
 from tests.support.seldom import some_of  # noqa: E402
@@ -106,9 +106,9 @@ def test_a_planner_drives_a_mass_to_its_place_and_repeats(planner: str) -> None:
         "<actuator><motor joint='x' ctrllimited='true' ctrlrange='-5 5'/></actuator></mujoco>"
     )
 
-    def near(steps: Steps, _: Any) -> Paid:
+    def near(steps: Steps, _: Any) -> StepRewards:
         reward = -((steps.qpos[..., 0] - 1) ** 2) - 0.05 * steps.qvel[..., 0] ** 2
-        return Paid(reward, np.zeros(reward.shape, bool))
+        return StepRewards(reward, np.zeros(reward.shape, bool))
 
     def driven(threads: int) -> list[float]:
         simulation, data = Simulation.of(model, near, 2, threads), mujoco.MjData(model)
@@ -184,9 +184,9 @@ MASS = (
 
 @pytest.mark.parametrize("planner", ["predictive_sampling", "cem", "mppi"])
 def test_plans_whose_reward_is_no_number_are_no_part_of_the_next(planner: str) -> None:
-    def left_alone_is_defined(steps: Steps, _: Any) -> Paid:
+    def left_alone_is_defined(steps: Steps, _: Any) -> StepRewards:
         reward = np.where(steps.action[..., 0] > 0, np.nan, 1.0)
-        return Paid(reward, np.zeros(reward.shape, bool))
+        return StepRewards(reward, np.zeros(reward.shape, bool))
 
     model = mujoco.MjModel.from_xml_string(MASS.format(more=""))
     simulation = Simulation.of(model, left_alone_is_defined, 1, threads=1)
@@ -217,7 +217,7 @@ def test_what_acts_from_outside_acts_in_plans_too() -> None:
     data.mocap_pos[0] = (0, 0, 2)
     data.xfrc_applied[3, 0] = 4.0
     simulation = Simulation.of(
-        model, lambda s, _: Paid(s.qpos.sum(-1), np.zeros(s.qpos.shape[:-1], bool)), 1, 1
+        model, lambda s, _: StepRewards(s.qpos.sum(-1), np.zeros(s.qpos.shape[:-1], bool)), 1, 1
     )
     states, _, whole = simulation.rollouts(simulation.start(_state(model, data)), np.ones((3, 20, 1)))
     data.ctrl[:] = 1
@@ -276,18 +276,18 @@ def test_actions_that_are_scaled_on_their_way_are_refused() -> None:
         MpcWorker().load(slot)
 
 
-def _quadratic(steps: Steps, _: Any) -> Paid:
+def _quadratic(steps: Steps, _: Any) -> StepRewards:
     reward = (
         -(steps.qpos[..., 0] ** 2) - 0.1 * steps.qvel[..., 0] ** 2 - 0.05 * np.square(steps.action).sum(-1)
     )
-    return Paid(reward, np.zeros(reward.shape, bool))
+    return StepRewards(reward, np.zeros(reward.shape, bool))
 
 
-def _crossed(steps: Steps, _: Any) -> Paid:
+def _crossed(steps: Steps, _: Any) -> StepRewards:
     """What the place and the speed cost together, too."""
     place, speed = steps.qpos[..., 0], steps.qvel[..., 0]
     reward = -((place + 0.3 * speed) ** 2) - 0.05 * np.square(steps.action).sum(-1)
-    return Paid(reward, np.zeros(reward.shape, bool))
+    return StepRewards(reward, np.zeros(reward.shape, bool))
 
 
 @pytest.mark.parametrize(
@@ -331,9 +331,9 @@ def test_ilqg_turns_what_is_turned_in_three_ways() -> None:
         + "</actuator></mujoco>"
     )
 
-    def upright(steps: Steps, _: Any) -> Paid:
+    def upright(steps: Steps, _: Any) -> StepRewards:
         reward = -np.square(steps.qpos[..., 1:]).sum(-1) - 0.01 * np.square(steps.qvel).sum(-1)
-        return Paid(reward, np.zeros(reward.shape, bool))
+        return StepRewards(reward, np.zeros(reward.shape, bool))
 
     simulation, data = Simulation.of(model, upright, 1, threads=1), mujoco.MjData(model)
     data.qpos[:] = np.array([0.8, 0.4, -0.4, 0.2]) / np.linalg.norm([0.8, 0.4, -0.4, 0.2])
@@ -481,9 +481,9 @@ def test_controls_that_do_the_same_are_planned_with(tmp_path: Path) -> None:
         + "</actuator></mujoco>"
     )
 
-    def near(steps: Steps, _: Any) -> Paid:
+    def near(steps: Steps, _: Any) -> StepRewards:
         reward = -1e12 * (steps.qpos[..., 0] - 1) ** 2
-        return Paid(reward, np.zeros(reward.shape, bool))
+        return StepRewards(reward, np.zeros(reward.shape, bool))
 
     simulation, data = Simulation.of(model, near, 2, 1), mujoco.MjData(model)
     plan = make_planner(simulation, Settings("ilqg", horizon=10, rollouts=200), seed=0)
@@ -537,7 +537,10 @@ def test_a_round_that_memory_does_not_hold_is_refused_with_what_it_does(
 def test_a_reward_that_is_no_number_is_not_called_a_simulation_that_breaks(planner: str) -> None:
     model = mujoco.MjModel.from_xml_string(MASS.format(more=""))
     simulation = Simulation.of(
-        model, lambda s, _: Paid(s.qpos[..., 0] * np.nan, np.zeros(s.qpos.shape[:-1], bool)), 1, threads=1
+        model,
+        lambda s, _: StepRewards(s.qpos[..., 0] * np.nan, np.zeros(s.qpos.shape[:-1], bool)),
+        1,
+        threads=1,
     )
     plan = make_planner(simulation, Settings(planner, horizon=4, rollouts=20), seed=0)
     with pytest.raises(PolicyFailed, match=r"(is|are) not (a number|numbers)"):

@@ -24,7 +24,7 @@ _FEN = re.compile(r"(?<!\S)(?:[pnbrqkPNBRQK1-8]+/){7}[pnbrqkPNBRQK1-8]+ [wb] \S+
 _MARKS = {"x": 0, "o": 1, "X": 0, "O": 1}
 
 
-class Shown(NamedTuple):
+class VisiblePosition(NamedTuple):
     """A position as a seat observes it.
 
     Attributes:
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
     text: str
 
 
-class Stones:
+class PlacementGame:
     """A game in which stones or marks are placed on squares: tic-tac-toe, connect four, go.
 
     Args:
@@ -50,11 +50,11 @@ class Stones:
         self._kind: str = game.get_type().short_name
         self._columns, self._rows = columns, rows
 
-    def shows(self, state: Any, shown: Shown) -> bool:
+    def shows(self, state: Any, shown: VisiblePosition) -> bool:
         """Return whether a state has the shown board."""
         return self.pieces_of(state) == _pieces_in(shown.facts)
 
-    def set_up(self, shown: Shown) -> Any | None:
+    def set_up(self, shown: VisiblePosition) -> Any | None:
         """Return a state with the shown board; ``None`` if no course of the game leads there.
 
         Earlier moves are not shown, so a ko or a forbidden repetition is unknown.
@@ -75,7 +75,7 @@ class Stones:
             state.apply_action(move)
         return state if state.current_player() == mover and self.shows(state, shown) else None
 
-    def mover(self, shown: Shown) -> int | None:
+    def mover(self, shown: VisiblePosition) -> int | None:
         """Return the number of the observing player, who moves next; ``None`` if it is not shown."""
         me = next((fact for fact in shown.facts if fact.startswith("me(")), "")
         return next((number for mark, number in (("X", 0), ("O", 1)) if mark in me), None)
@@ -171,12 +171,12 @@ class Chess:
     def __init__(self, game: Any) -> None:
         self._game = game
 
-    def shows(self, state: Any, shown: Shown) -> bool:
+    def shows(self, state: Any, shown: VisiblePosition) -> bool:
         """Return whether a state has the shown board, side to move and castling rights."""
         # Some programs write an en passant square where no pawn can take; others leave it out.
         return str(state).split()[:3] == self._fen(shown).split()[:3]
 
-    def set_up(self, shown: Shown) -> Any | None:
+    def set_up(self, shown: VisiblePosition) -> Any | None:
         """Return a state of the position; ``None`` if it is not valid. Earlier repetitions are not known."""
         fen = self._fen(shown)
         try:
@@ -184,7 +184,7 @@ class Chess:
         except pyspiel.SpielError:
             return None
 
-    def mover(self, shown: Shown) -> int | None:
+    def mover(self, shown: VisiblePosition) -> int | None:
         """Return the number of the player to move; black is OpenSpiel's player 0."""
         state = self.set_up(shown)
         return None if state is None else int(state.current_player())
@@ -197,7 +197,7 @@ class Chess:
         """Return a move in standard algebraic notation: ``e4``."""
         return str(state.action_to_string(state.current_player(), action))
 
-    def _fen(self, shown: Shown) -> str:
+    def _fen(self, shown: VisiblePosition) -> str:
         found = _FEN.search(shown.text)
         return found.group() if found else ""
 
@@ -207,14 +207,14 @@ def _pieces_in(facts: Sequence[str]) -> Pieces:
     return {(int(each[2]), int(each[3])): _MARKS[each[1]] for each in found if each}
 
 
-def board_of(game: Any) -> Stones | Chess | None:
+def board_of(game: Any) -> PlacementGame | Chess | None:
     """Return the reader of a game's boards; ``None`` for games whose positions cannot be set up."""
     kind: str = game.get_type().short_name
     parameters: Mapping[str, Any] = game.get_parameters()
     if kind == "chess":
         return Chess(game)
     if kind == "go":
-        return Stones(game, parameters["board_size"], parameters["board_size"])
+        return PlacementGame(game, parameters["board_size"], parameters["board_size"])
     if kind == "connect_four":
-        return Stones(game, parameters["columns"], parameters["rows"])
-    return Stones(game, 3, 3) if kind == "tic_tac_toe" else None
+        return PlacementGame(game, parameters["columns"], parameters["rows"])
+    return PlacementGame(game, 3, 3) if kind == "tic_tac_toe" else None

@@ -20,7 +20,7 @@ import pyspiel
 from mosaic_worker.plain_files import read_file, replace_file
 from mosaic_worker.rng import uniform
 from mosaic_worker.worker import LoadError, Slot
-from openspiel_worker.moves import Found, number
+from openspiel_worker.moves import PositionResult, number
 from openspiel_worker.table import Table
 
 _SOLVERS: Final = {"cfr": pyspiel.CFRSolver, "cfr_plus": pyspiel.CFRPlusSolver}
@@ -34,7 +34,7 @@ Probabilities = Mapping[str, Sequence[tuple[int, float]]]
 """By information set: each action with its probability."""
 
 
-class Solved:
+class CfrPlayer:
     """Plays the average policy of CFR or CFR+, which is computed once and stored in the worker's cache
     folder.
 
@@ -65,7 +65,7 @@ class Solved:
             f"exploitability {self.exploitability:.3g}"
         )
 
-    def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
+    def think(self, states: Sequence[Any], seed: int, step: int) -> PositionResult:
         """Draw a move by the policy's probabilities; if the slot is deterministic, take the likeliest."""
         shares = dict(self._policy[states[0].information_state_string()])
         ranked = sorted(shares, key=lambda action: (-shares[action], action))
@@ -76,7 +76,7 @@ class Solved:
                 if left < 0:
                     ranked = [action, *(each for each in ranked if each != action)]
                     break
-        return Found(ranked, shares)
+        return PositionResult(ranked, shares)
 
     def _check(self) -> None:
         game, kind = self._table.game, self._table.game.get_type()

@@ -14,7 +14,7 @@ import numpy as np
 from open_spiel.python.algorithms.ismcts import ISMCTSBot
 from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
-from openspiel_worker.moves import Tried
+from openspiel_worker.moves import MoveResult
 
 
 class InformationSetSearch(ISMCTSBot):
@@ -71,10 +71,10 @@ class InformationSetSearch(ISMCTSBot):
         return {int(action): tried[action].visits / self._root.total_visits for action in sorted(tried)}
 
     @property
-    def tried(self) -> Mapping[int, Tried]:
+    def tried(self) -> Mapping[int, MoveResult]:
         """Search results of each move, without the following moves, which depend on hidden cards."""
         known = self._root.child_info
-        return {int(a): Tried(int(known[a].visits), float(known[a].value())) for a in sorted(known)}
+        return {int(a): MoveResult(int(known[a].visits), float(known[a].value())) for a in sorted(known)}
 
     def ranked(self, best: bool) -> list[int]:
         """Return the moves, the one to play first.

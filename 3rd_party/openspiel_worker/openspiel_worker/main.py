@@ -16,8 +16,8 @@ from mosaic_worker.worker import (
     Slot,
     Worker,
 )
-from openspiel_worker.cfr import Solved
-from openspiel_worker.moves import MOST_TOLD, Found, Player, Tried
+from openspiel_worker.cfr import CfrPlayer
+from openspiel_worker.moves import MOST_TOLD, MoveResult, Player, PositionResult
 from openspiel_worker.search import Budget, Search
 from openspiel_worker.seat import Seat
 from openspiel_worker.table import Table
@@ -40,7 +40,7 @@ class _Slot:
         if algorithm == "mcts":
             return Search(self._table, Budget.of(slot), slot.deterministic is True)
         if algorithm in ("cfr", "cfr_plus"):
-            return Solved(self._table, slot)
+            return CfrPlayer(self._table, slot)
         raise LoadError(f"algorithm is {algorithm!r}, but must be mcts, cfr or cfr_plus")
 
     def begin(self, episode: int, agent: str) -> None:
@@ -63,7 +63,7 @@ class _Slot:
             f"no legal move of {self._table.name} is allowed by OpenSpiel's rules in this position"
         )
 
-    def _told(self, state: Any, found: Found) -> dict[str, Any]:
+    def _told(self, state: Any, found: PositionResult) -> dict[str, Any]:
         most = sorted(found.shares, key=lambda each: (-found.shares[each], each))[:MOST_TOLD]
         shares = {self._table.notation(state, action): round(found.shares[action], 4) for action in most}
         searched = {"search": {"simulations": found.simulations}} if found.simulations else {}
@@ -76,7 +76,7 @@ class _Slot:
         considered = {"considered": tried} if tried else {}
         return {**value, **searched, "scores": shares, **considered}
 
-    def _considered(self, state: Any, action: int, tried: Tried) -> dict[str, Any]:
+    def _considered(self, state: Any, action: int, tried: MoveResult) -> dict[str, Any]:
         told: dict[str, Any] = {"visits": tried.visits}
         if tried.value is not None:
             told["value"] = round(tried.value, _DIGITS)

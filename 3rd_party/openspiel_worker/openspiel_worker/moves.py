@@ -11,7 +11,7 @@ MOST_TOLD = 5
 """Largest number of a position's moves in the record."""
 
 
-class Tried(NamedTuple):
+class MoveResult(NamedTuple):
     """Search results of one move.
 
     Attributes:
@@ -24,10 +24,10 @@ class Tried(NamedTuple):
     visits: int
     value: float | None
     line: Sequence[int] = ()
-    replies: Mapping[int, Tried] = {}
+    replies: Mapping[int, MoveResult] = {}
 
 
-class Found(NamedTuple):
+class PositionResult(NamedTuple):
     """Result for a position.
 
     Attributes:
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     shares: Mapping[int, float]
     simulations: int = 0
     value: float | None = None
-    tried: Mapping[int, Tried] = {}
+    tried: Mapping[int, MoveResult] = {}
 
 
 class Player(Protocol):
@@ -55,7 +55,7 @@ class Player(Protocol):
     @property
     def name(self) -> str: ...
 
-    def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
+    def think(self, states: Sequence[Any], seed: int, step: int) -> PositionResult:
         """Choose a move.
 
         Args:

@@ -17,7 +17,7 @@ import pyspiel
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import LoadError, Slot
 from openspiel_worker.information_sets import InformationSetSearch
-from openspiel_worker.moves import MOST_TOLD, Found, Tried, number
+from openspiel_worker.moves import MOST_TOLD, MoveResult, PositionResult, number
 from openspiel_worker.seat import can_be_followed
 from openspiel_worker.table import Table
 
@@ -115,7 +115,7 @@ class Search:
             max_wall_clock_time=budget.seconds or _NO_LIMIT,
         )
 
-    def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
+    def think(self, states: Sequence[Any], seed: int, step: int) -> PositionResult:
         """Search and choose a move.
 
         Args:
@@ -126,14 +126,16 @@ class Search:
         drawn = bits_of(seed, step) >> (64 - _SEED_BITS)
         return self._over_worlds(states, drawn) if self._table.hidden else self._over_states(states[0], drawn)
 
-    def _over_worlds(self, states: Sequence[Any], seed: int) -> Found:
+    def _over_worlds(self, states: Sequence[Any], seed: int) -> PositionResult:
         budget = self._budget
         search = InformationSetSearch(self._table.game, states, self._exploration, budget.rollouts, seed)
         search.run(budget.simulations, budget.seconds)
         ranked = search.ranked(self._best)
-        return Found(ranked, search.shares, search.simulations, search.value(ranked[0]), search.tried)
+        return PositionResult(
+            ranked, search.shares, search.simulations, search.value(ranked[0]), search.tried
+        )
 
-    def _over_states(self, state: Any, seed: int) -> Found:
+    def _over_states(self, state: Any, seed: int) -> PositionResult:
         root = self._bot(seed).mcts_search(state)
         best = root.best_child()
         children = sorted(root.children, key=lambda child: (-child.explore_count, child.action))
@@ -143,20 +145,20 @@ class Search:
         replies = self._replies(children[:MOST_TOLD], state.current_player())
         shares = {child.action: child.explore_count / total for child in children}
         tried = {
-            child.action: Tried(
+            child.action: MoveResult(
                 int(child.explore_count), _worth(child), _line(child), replies.get(child.action, {})
             )
             for child in children
         }
-        return Found(ranked, shares, int(root.explore_count), value, tried)
+        return PositionResult(ranked, shares, int(root.explore_count), value, tried)
 
-    def _replies(self, moves: Sequence[Any], player: int) -> dict[int, dict[int, Tried]]:
+    def _replies(self, moves: Sequence[Any], player: int) -> dict[int, dict[int, MoveResult]]:
         """Return, for each move, the part of the tree below it that was tried most often."""
-        found: dict[int, dict[int, Tried]] = {}
-        waiting: list[tuple[int, int, int, Any, dict[int, Tried]]] = []
+        found: dict[int, dict[int, MoveResult]] = {}
+        waiting: list[tuple[int, int, int, Any, dict[int, MoveResult]]] = []
         numbers = count()
 
-        def wait(node: Any, depth: int, below: dict[int, Tried]) -> None:
+        def wait(node: Any, depth: int, below: dict[int, MoveResult]) -> None:
             if depth > _DEEP:
                 return
             for child in node.children:
@@ -170,8 +172,8 @@ class Search:
             if not waiting:
                 break
             _, _, depth, node, below = heappop(waiting)
-            replies: dict[int, Tried] = {}
-            below[int(node.action)] = Tried(
+            replies: dict[int, MoveResult] = {}
+            below[int(node.action)] = MoveResult(
                 int(node.explore_count), self._worth_to(player, node), replies=replies
             )
             wait(node, depth + 1, replies)

@@ -14,7 +14,7 @@ import numpy as np
 import pyspiel
 
 from mosaic_worker.worker import Decision, LoadError, Slot
-from openspiel_worker.boards import Shown, board_of
+from openspiel_worker.boards import VisiblePosition, board_of
 
 _OPEN_SPIEL = "open_spiel/"
 _CLASSIC = {"chess": "chess", "connect_four": "connect_four", "go": "go", "tictactoe": "tic_tac_toe"}
@@ -156,8 +156,8 @@ class Table:
         return str(state.action_to_string(state.current_player(), action))
 
 
-def _shown(decision: Decision) -> Shown:
-    return Shown(decision.facts, decision.text)
+def _shown(decision: Decision) -> VisiblePosition:
+    return VisiblePosition(decision.facts, decision.text)
 
 
 def _first_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ import pyspiel
 import pytest
 
 from mosaic_worker.worker import LoadError, Slot
-from openspiel_worker.cfr import Solved
+from openspiel_worker.cfr import CfrPlayer
 from openspiel_worker.main import OpenSpielWorker
 from openspiel_worker.table import Table
 
@@ -24,9 +24,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def solved(new_slot: NewSlot, name: str = "kuhn_poker", **settings: Any) -> Solved:
+def solved(new_slot: NewSlot, name: str = "kuhn_poker", **settings: Any) -> CfrPlayer:
     slot = new_slot(name, **{"algorithm": "cfr_plus", **settings})
-    return Solved(Table(slot), slot)
+    return CfrPlayer(Table(slot), slot)
 
 
 def dealt(*cards: int) -> Any:

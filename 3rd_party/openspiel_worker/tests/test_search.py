@@ -11,14 +11,14 @@ import pytest
 
 from mosaic_worker.worker import Batch, Decision, EpisodeStart, LoadError, Slot
 from openspiel_worker.main import OpenSpielWorker
-from openspiel_worker.search import Budget, Found, Search
+from openspiel_worker.search import Budget, PositionResult, Search
 from openspiel_worker.table import Table
 
 NewSlot = Callable[..., Slot]
 Look = Callable[..., Decision]
 
 
-def thought(slot: Slot, state: Any, seed: int = 3) -> Found:
+def thought(slot: Slot, state: Any, seed: int = 3) -> PositionResult:
     table = Table(slot)
     return Search(table, Budget.of(slot), slot.deterministic is True).think([state], seed, 0)
 

@@ -10,7 +10,7 @@ import pyspiel
 import pytest
 
 from mosaic_worker.worker import Decision, PolicyFailed, Slot
-from openspiel_worker.boards import Chess, Shown, board_of
+from openspiel_worker.boards import Chess, VisiblePosition, board_of
 from openspiel_worker.seat import Seat
 from openspiel_worker.table import Table
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_is_said(new_slot: NewSlot, look: Look) -> None:
         Seat(table, "player_1").see(look(state, 1, 0))
 
 
-def facts(board: Any, state: Any, me: str) -> Shown:
+def facts(board: Any, state: Any, me: str) -> VisiblePosition:
     """As environments state boards."""
     pieces = [
         f'piece("{"XO"[mark]}", {column}, {row})' for (column, row), mark in board.pieces_of(state).items()
@@ -111,7 +111,7 @@ def facts(board: Any, state: Any, me: str) -> Shown:
     history = state.history()
     passed = board.word(state, history[-1]) == "pass" if history else False
     last = ['last_move("there")'] if history and not passed else []
-    return Shown([f'me("{me}")', *pieces, *last], "")
+    return VisiblePosition([f'me("{me}")', *pieces, *last], "")
 
 
 @pytest.mark.parametrize("name", ["connect_four", "tic_tac_toe", "go(board_size=5)", "go(board_size=9)"])
@@ -141,7 +141,7 @@ def test_boards_are_set_up_as_they_are_shown(name: str) -> None:
 def test_a_board_that_no_game_leads_to_is_not_set_up() -> None:
     board = board_of(pyspiel.load_game("connect_four"))
     assert board is not None
-    floating = Shown(['me("X")', 'piece("X", 1, 3)', 'piece("O", 2, 1)'], "")
+    floating = VisiblePosition(['me("X")', 'piece("X", 1, 3)', 'piece("O", 2, 1)'], "")
     assert board.set_up(floating) is None
 
 
@@ -149,7 +149,7 @@ def test_chess_is_set_up_from_its_notation_and_its_words_are_squares() -> None:
     board = board_of(pyspiel.load_game("chess"))
     assert isinstance(board, Chess)
     fen = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 3 9"
-    state = board.set_up(Shown([], f"You are to move.\nFEN: {fen}"))
+    state = board.set_up(VisiblePosition([], f"You are to move.\nFEN: {fen}"))
     assert state is not None and str(state) == fen
     assert {"e1g1", "e1c1", "a2a4"} <= {board.word(state, action) for action in state.legal_actions()}
-    assert board.set_up(Shown([], "nothing of chess")) is None
+    assert board.set_up(VisiblePosition([], "nothing of chess")) is None

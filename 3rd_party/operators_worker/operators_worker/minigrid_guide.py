@@ -25,10 +25,10 @@ from operators_worker.minigrid_map import (
     TOGGLE,
     VECTORS,
     Cell,
+    ObservedMap,
     Point,
-    SeenMap,
 )
-from operators_worker.minigrid_mission import Task, Thing
+from operators_worker.minigrid_mission import MissionObject, Task
 from operators_worker.minigrid_plan import LIFTING, NO_KEY, WALKING, Planner, Pose, first_move, unlocks
 
 
@@ -44,16 +44,16 @@ class Guide:
 
     def __init__(self, tasks: list[Task]) -> None:
         self._tasks = tasks
-        self._seen = SeenMap()
+        self._seen = ObservedMap()
         self._plan = Planner(self._seen)
         self._last: int | None = None
         self._keep_free: set[Point] | None = None
 
     def act(self, image: NDArray[np.integer], direction: int) -> int:
-        """Add an observation to the map (see :meth:`SeenMap.look`) and choose the next action."""
+        """Add an observation to the map (:meth:`ObservedMap.add_observation`) and choose the next action."""
         if self._last is not None:
             self._seen.moved(self._last)
-        self._seen.look(image, direction)
+        self._seen.add_observation(image, direction)
         if self._seen.carrying is None:
             self._keep_free = None
         # A carried object that is to be dropped is dropped first.
@@ -91,7 +91,7 @@ class Guide:
             return self._fetch(task.thing, targets)
         return self._put(task, targets)
 
-    def _matching(self, thing: Thing) -> set[Point]:
+    def _matching(self, thing: MissionObject) -> set[Point]:
         found = self._seen.find(thing.kinds, thing.color)
         return {p for p in found if self._lies(p, thing.place)} if thing.place else found
 
@@ -127,7 +127,7 @@ class Guide:
         action = self._face(wanted)
         return TOGGLE if action is None else action
 
-    def _fetch(self, thing: Thing, targets: set[Point]) -> int | None:
+    def _fetch(self, thing: MissionObject, targets: set[Point]) -> int | None:
         held = self._seen.carrying
         if held is not None:
             mine = _matches(held, thing)
@@ -140,7 +140,7 @@ class Guide:
         return PICKUP if action is None else action
 
     def _put(self, task: Task, targets: set[Point]) -> int | None:
-        beside = self._matching(task.beside or Thing())
+        beside = self._matching(task.beside or MissionObject())
         around = {n for p in beside for n in _neighbors(p)}
         if self._last == DROP and self._seen.front in targets & around:
             return None
@@ -225,7 +225,7 @@ class Guide:
         return RIGHT if move is None else move
 
 
-def _matches(held: Cell, thing: Thing) -> bool:
+def _matches(held: Cell, thing: MissionObject) -> bool:
     return held.kind in thing.kinds and thing.color in (None, held.color)
 
 

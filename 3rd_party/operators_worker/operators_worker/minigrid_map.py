@@ -29,7 +29,7 @@ class Cell(NamedTuple):
     state: int
 
 
-class SeenMap:
+class ObservedMap:
     """Map of all cells seen so far, with the agent's pose.
 
     Attributes:
@@ -57,14 +57,14 @@ class SeenMap:
         return self.position[0] + dx, self.position[1] + dy
 
     def moved(self, action: int) -> None:
-        """Update the agent's position after its own ``action``; call this before :meth:`look`."""
+        """Update the agent's position after its own ``action``; call this before :meth:`add_observation`."""
         cell = self.cells.get(self.front)
         if action == FORWARD and cell is not None and walkable(cell):
             self.position = self.front
             if cell.kind == DOOR and self.start_room is None:
                 self.start_room = frozenset(self.cells)
 
-    def look(self, image: NDArray[np.integer], direction: int) -> None:
+    def add_observation(self, image: NDArray[np.integer], direction: int) -> None:
         """Add an observation to the map.
 
         Args:

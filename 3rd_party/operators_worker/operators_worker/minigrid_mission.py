@@ -45,7 +45,7 @@ _PUT = re.compile(rf"put {_THING} (?:next to|near) {_THING}")
 
 
 @dataclass(frozen=True)
-class Thing:
+class MissionObject:
     """A described object.
 
     Attributes:
@@ -64,8 +64,8 @@ class Task:
     """A task of a mission; ``beside`` is the object next to which ``thing`` is to be put."""
 
     verb: Verb
-    thing: Thing = Thing()
-    beside: Thing | None = None
+    thing: MissionObject = MissionObject()
+    beside: MissionObject | None = None
 
 
 def parse_mission(mission: str) -> list[Task] | None:
@@ -102,5 +102,5 @@ def _clause(text: str, verb_before: Verb | None) -> Task | None:
     return Task(verb, thing)
 
 
-def _thing(color: str | None, kind: str, place: str | None) -> Thing:
-    return Thing(KINDS[kind], COLORS[color] if color else None, PLACES[place] if place else "")
+def _thing(color: str | None, kind: str, place: str | None) -> MissionObject:
+    return MissionObject(KINDS[kind], COLORS[color] if color else None, PLACES[place] if place else "")

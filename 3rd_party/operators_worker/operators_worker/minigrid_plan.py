@@ -1,4 +1,4 @@
-"""Shortest plans over poses (x, y, direction) on a :class:`~operators_worker.minigrid_map.SeenMap`.
+"""Shortest plans over poses (x, y, direction) on a :class:`~operators_worker.minigrid_map.ObservedMap`.
 
 The search is Dijkstra's algorithm; a turn or a step costs one action, a closed door two, and moving an
 obstacle out of the way (pick it up, put it aside) eight.
@@ -21,8 +21,8 @@ from operators_worker.minigrid_map import (
     RIGHT,
     VECTORS,
     Cell,
+    ObservedMap,
     Point,
-    SeenMap,
     walkable,
 )
 
@@ -41,7 +41,7 @@ def unlocks(carrying: Cell | None, door: Cell) -> bool:
     return carrying is not None and carrying.kind == KEY and carrying.color == door.color
 
 
-class Way(NamedTuple):
+class AllowedActions(NamedTuple):
     """Actions that a plan may use on its way.
 
     Attributes:
@@ -57,10 +57,10 @@ class Way(NamedTuple):
     look: bool = True
 
 
-PLAIN = Way()
-NO_KEY = Way(key=False)
-LIFTING = Way(lift=True)
-WALKING = Way(doors=False, key=False, look=False)
+PLAIN = AllowedActions()
+NO_KEY = AllowedActions(key=False)
+LIFTING = AllowedActions(lift=True)
+WALKING = AllowedActions(doors=False, key=False, look=False)
 
 
 class Planner:
@@ -72,18 +72,18 @@ class Planner:
         seen: The map, which is read at each call.
     """
 
-    def __init__(self, seen: SeenMap) -> None:
+    def __init__(self, seen: ObservedMap) -> None:
         self._seen = seen
 
     def to_cells(self, cells: Collection[Point]) -> list[Pose] | None:
         """Return a path onto one of ``cells``."""
         return self._search(lambda pose: (pose[0], pose[1]) in cells, PLAIN) if cells else None
 
-    def to_face(self, cells: Collection[Point], way: Way = PLAIN) -> list[Pose] | None:
+    def to_face(self, cells: Collection[Point], way: AllowedActions = PLAIN) -> list[Pose] | None:
         """Return a path to a pose that faces one of ``cells``."""
         return self._search(lambda pose: front_of(pose) in cells, way) if cells else None
 
-    def to_unseen(self, way: Way = PLAIN) -> list[Pose] | None:
+    def to_unseen(self, way: AllowedActions = PLAIN) -> list[Pose] | None:
         """Return a path to the nearest pose that faces an unseen cell.
 
         Closed doors count only if all cells on this side of the doors have been seen: opening a wrong door
@@ -98,13 +98,13 @@ class Planner:
         path = self._search(lambda pose: front_of(pose) not in known, way._replace(doors=False))
         return path or (self._search(faces_door, way) if way.look else None)
 
-    def _shut(self, cell: Cell, way: Way) -> bool:
+    def _shut(self, cell: Cell, way: AllowedActions) -> bool:
         """Return whether a cell is a door that is not open and can be opened."""
         if cell.kind != DOOR or cell.state == OPEN:
             return False
         return cell.state == CLOSED or (way.key and unlocks(self._seen.carrying, cell))
 
-    def _cost(self, cell: Cell | None, way: Way) -> int:
+    def _cost(self, cell: Cell | None, way: AllowedActions) -> int:
         """Return the number of actions to enter the cell ahead; 0 if it cannot be entered."""
         if cell is None:
             return 0
@@ -114,7 +114,7 @@ class Planner:
             return 2 if way.doors else 0
         return _OBSTACLE_COST if way.lift and cell.kind in MOVABLE else 0
 
-    def _search(self, done: Callable[[Pose], bool], way: Way) -> list[Pose] | None:
+    def _search(self, done: Callable[[Pose], bool], way: AllowedActions) -> list[Pose] | None:
         cells = self._seen.cells
         start: Pose = (*self._seen.position, self._seen.direction)
         before: dict[Pose, Pose] = {start: start}

@@ -24,7 +24,7 @@ from mosaic_worker.worker import Batch, LoadError, Slot
 from operators_worker.behavior import Behavior, EpisodicBehavior, require
 from operators_worker.minigrid_guide import Guide
 from operators_worker.minigrid_map import KEY
-from operators_worker.minigrid_mission import COLORS, KINDS, Task, Thing, Verb, parse_mission
+from operators_worker.minigrid_mission import COLORS, KINDS, MissionObject, Task, Verb, parse_mission
 
 _NAME = re.compile(r"(?P<skill>[a-z ]+?)(?:\((?P<color>\w+) (?P<kind>\w+)\))?")
 _VERBS: dict[str, Verb] = {
@@ -47,7 +47,7 @@ def _task(option: str) -> Task | None:
     if match["kind"] == "goal":
         return Task("reach")
     known = match["kind"] in KINDS and match["color"] in COLORS
-    return Task(verb, Thing(KINDS[match["kind"]], COLORS[match["color"]])) if known else None
+    return Task(verb, MissionObject(KINDS[match["kind"]], COLORS[match["color"]])) if known else None
 
 
 def _tasks(options: Sequence[str], behavior: str, needs: str, slot: Slot) -> list[Task]:

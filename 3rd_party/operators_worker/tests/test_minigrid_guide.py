@@ -19,7 +19,7 @@ from operators_worker.minigrid_map import (
     TOGGLE,
     WALL,
     Cell,
-    SeenMap,
+    ObservedMap,
 )
 from operators_worker.minigrid_mission import parse_mission
 from operators_worker.minigrid_plan import LIFTING, NO_KEY, Planner
@@ -96,10 +96,12 @@ def test_a_ball_opens_no_lock():
 
 
 def test_the_unseen_comes_before_the_shut_door():
-    seen = SeenMap()
+    seen = ObservedMap()
     seen.cells = {(x, 1): Cell(WALL, 5, 0) for x in range(-4, 4)}
     # The door is one step away, the unseen corner at the far end of the room.
-    seen.look(_image("?######", "?.....#", "#.....#", "#.....#", "#.....#", "#.....#", "#d.A..#"), UP)
+    seen.add_observation(
+        _image("?######", "?.....#", "#.....#", "#.....#", "#.....#", "#.....#", "#d.A..#"), UP
+    )
     path = Planner(seen).to_unseen()
     assert path is not None and path[-1][1] < -3
     # With the corner known to be wall, the door is what is left.
@@ -108,8 +110,8 @@ def test_the_unseen_comes_before_the_shut_door():
 
 
 def test_a_way_through_a_locked_door_needs_the_key():
-    seen = SeenMap()
-    seen.look(
+    seen = ObservedMap()
+    seen.add_observation(
         _image("#######", "#..b..#", "###l###", "#.....#", "#.....#", "#.....#", "#..A..#", held="k"), UP
     )
     planner, ball = Planner(seen), {(0, -5)}
@@ -118,21 +120,25 @@ def test_a_way_through_a_locked_door_needs_the_key():
 
 
 def test_things_are_lifted_only_where_there_is_no_other_way():
-    seen = SeenMap()
-    seen.look(_image("#######", "#..k..#", "#.....#", "###b###", "#.....#", "#.....#", "#..A..#"), UP)
+    seen = ObservedMap()
+    seen.add_observation(
+        _image("#######", "#..k..#", "#.....#", "###b###", "#.....#", "#.....#", "#..A..#"), UP
+    )
     planner, key = Planner(seen), {(0, -5)}
     assert planner.to_face(key) is None
     path = planner.to_face(key, LIFTING)
     assert path is not None and (0, -3, UP) in path
-    seen.look(_image("#######", "#..k..#", "#.....#", "#..b..#", "#.....#", "#.....#", "#..A..#"), UP)
+    seen.add_observation(
+        _image("#######", "#..k..#", "#.....#", "#..b..#", "#.....#", "#.....#", "#..A..#"), UP
+    )
     around = planner.to_face(key, LIFTING)
     assert around is not None and (0, -3, UP) not in around
 
 
 def test_a_door_is_remembered_while_it_is_stood_in():
-    seen = SeenMap()
-    seen.look(_image(*CLOSED_ROOM, "###o###", "#..A..#"), UP)
+    seen = ObservedMap()
+    seen.add_observation(_image(*CLOSED_ROOM, "###o###", "#..A..#"), UP)
     seen.moved(FORWARD)
-    seen.look(_image("#######", *CLOSED_ROOM, "###A###"), UP)
+    seen.add_observation(_image("#######", *CLOSED_ROOM, "###A###"), UP)
     assert seen.position == (0, -1)
     assert seen.cells[0, -1] == Cell(DOOR, 0, 0)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operators_worker.minigrid_map import BALL, BOX, DOOR, KEY
-from operators_worker.minigrid_mission import COLORS, Task, Thing, parse_mission
+from operators_worker.minigrid_mission import COLORS, MissionObject, Task, parse_mission
 
 BALLS, BOXES, KEYS, DOORS = (frozenset((kind,)) for kind in (BALL, BOX, KEY, DOOR))
 RED, GREEN, BLUE, PURPLE, YELLOW, GREY = range(6)
@@ -17,37 +17,40 @@ RED, GREEN, BLUE, PURPLE, YELLOW, GREY = range(6)
         ("get to the green goal square", [Task("reach")]),
         ("use the key to open the door and then get to the goal", [Task("reach")]),
         ("traverse the rooms to get to the goal", [Task("reach")]),
-        ("go to the red ball", [Task("goto", Thing(BALLS, RED))]),
-        ("go to a ball", [Task("goto", Thing(BALLS))]),
-        ("fetch a grey key", [Task("pickup", Thing(KEYS, GREY))]),
-        ("you must fetch a purple ball", [Task("pickup", Thing(BALLS, PURPLE))]),
-        ("open the door", [Task("open", Thing(DOORS))]),
-        ("pick up the box behind you", [Task("pickup", Thing(BOXES, None, "behind"))]),
-        ("go to an object on your left", [Task("goto", Thing(BALLS | BOXES | KEYS | DOORS, None, "left"))]),
-        ("pick up an object", [Task("pickup", Thing(BALLS | BOXES | KEYS))]),
+        ("go to the red ball", [Task("goto", MissionObject(BALLS, RED))]),
+        ("go to a ball", [Task("goto", MissionObject(BALLS))]),
+        ("fetch a grey key", [Task("pickup", MissionObject(KEYS, GREY))]),
+        ("you must fetch a purple ball", [Task("pickup", MissionObject(BALLS, PURPLE))]),
+        ("open the door", [Task("open", MissionObject(DOORS))]),
+        ("pick up the box behind you", [Task("pickup", MissionObject(BOXES, None, "behind"))]),
+        (
+            "go to an object on your left",
+            [Task("goto", MissionObject(BALLS | BOXES | KEYS | DOORS, None, "left"))],
+        ),
+        ("pick up an object", [Task("pickup", MissionObject(BALLS | BOXES | KEYS))]),
         (
             "put the red ball next to the blue box",
-            [Task("put", Thing(BALLS, RED), Thing(BOXES, BLUE))],
+            [Task("put", MissionObject(BALLS, RED), MissionObject(BOXES, BLUE))],
         ),
         (
             "put the grey box near the green key",
-            [Task("put", Thing(BOXES, GREY), Thing(KEYS, GREEN))],
+            [Task("put", MissionObject(BOXES, GREY), MissionObject(KEYS, GREEN))],
         ),
         (
             "open the red door then the blue door",
-            [Task("open", Thing(DOORS, RED)), Task("open", Thing(DOORS, BLUE))],
+            [Task("open", MissionObject(DOORS, RED)), Task("open", MissionObject(DOORS, BLUE))],
         ),
         (
             "go to the red ball, then pick up a key and open the yellow door",
             [
-                Task("goto", Thing(BALLS, RED)),
-                Task("pickup", Thing(KEYS)),
-                Task("open", Thing(DOORS, YELLOW)),
+                Task("goto", MissionObject(BALLS, RED)),
+                Task("pickup", MissionObject(KEYS)),
+                Task("open", MissionObject(DOORS, YELLOW)),
             ],
         ),
         (
             "go to the red ball after you pick up a key",
-            [Task("pickup", Thing(KEYS)), Task("goto", Thing(BALLS, RED))],
+            [Task("pickup", MissionObject(KEYS)), Task("goto", MissionObject(BALLS, RED))],
         ),
     ],
 )

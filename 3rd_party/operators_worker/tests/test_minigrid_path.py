@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mosaic_worker.worker import Invalid
-from operators_worker.minigrid_map import BALL, EMPTY, FORWARD, WALL, Cell, SeenMap
+from operators_worker.minigrid_map import BALL, EMPTY, FORWARD, WALL, Cell, ObservedMap
 
 
 def _success(env_id: str, seeds: Iterable[int], new_seat: Callable[..., Any]) -> list[bool]:
@@ -103,18 +103,18 @@ def _view(**cells: tuple[int, int, int]) -> Any:
     [(0, (1, 0), (0, -1)), (1, (0, 1), (1, 0)), (2, (-1, 0), (0, 1)), (3, (0, -1), (-1, 0))],
 )
 def test_the_map_is_drawn_in_compass_directions(direction: int, ahead: Any, left: Any):
-    seen = SeenMap()
-    seen.look(_view(c11=(WALL, 5, 0), c02=(BALL, 2, 0), c12=(EMPTY, 0, 0)), direction)
+    seen = ObservedMap()
+    seen.add_observation(_view(c11=(WALL, 5, 0), c02=(BALL, 2, 0), c12=(EMPTY, 0, 0)), direction)
     assert seen.cells[ahead] == Cell(WALL, 5, 0)
     assert seen.cells[left] == Cell(BALL, 2, 0)
     assert len(seen.cells) == 3
 
 
 def test_only_free_cells_are_walked_into():
-    seen = SeenMap()
-    seen.look(_view(c11=(EMPTY, 0, 0), c10=(WALL, 5, 0)), 0)
+    seen = ObservedMap()
+    seen.add_observation(_view(c11=(EMPTY, 0, 0), c10=(WALL, 5, 0)), 0)
     seen.moved(FORWARD)
     assert seen.position == (1, 0)
-    seen.look(_view(c11=(WALL, 5, 0)), 0)
+    seen.add_observation(_view(c11=(WALL, 5, 0)), 0)
     seen.moved(FORWARD)
     assert seen.position == (1, 0)

@@ -66,7 +66,7 @@ class SavedModule:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedCheckpoint:
     """Content of a checkpoint.
 
     Attributes:
@@ -117,7 +117,7 @@ class _Reader:
             raise ImportRefused(f"{folder / _MADE} is not a file of RLlib ({one_line(error)})") from error
 
 
-def read_checkpoint_folder(path: Path) -> Saved:
+def read_checkpoint_folder(path: Path) -> SavedCheckpoint:
     """Read a checkpoint of an algorithm, of its networks or of one network.
 
     Raises:
@@ -139,7 +139,7 @@ def read_checkpoint_folder(path: Path) -> Saved:
     if whole and (runner / "env_to_module_connector").is_dir():
         flattens, filters = _inside(reader, runner / "env_to_module_connector")
         scaling, known = _outside(reader, runner / "module_to_env_connector"), True
-    return Saved(
+    return SavedCheckpoint(
         modules,
         _algorithm(reader, folder) if whole else "",
         flattens,

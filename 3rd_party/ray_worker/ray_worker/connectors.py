@@ -87,11 +87,11 @@ def as_arrays(state: Any) -> Any:
     return [as_arrays(each) for each in state] if isinstance(state, list | tuple) else state
 
 
-def as_rllib_has_them(state: Any) -> Any:
+def encode_arrays(state: Any) -> Any:
     """Encode the arrays that :func:`as_arrays` decoded; raise an error if a value is no array of numbers."""
     if isinstance(state, Mapping):
-        return {k: _text_of(v) if str(k).endswith(_ARRAY) else as_rllib_has_them(v) for k, v in state.items()}
-    return [as_rllib_has_them(each) for each in state] if isinstance(state, list | tuple) else state
+        return {k: _text_of(v) if str(k).endswith(_ARRAY) else encode_arrays(v) for k, v in state.items()}
+    return [encode_arrays(each) for each in state] if isinstance(state, list | tuple) else state
 
 
 def _text_of(array: Any) -> str:

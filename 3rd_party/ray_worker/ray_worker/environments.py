@@ -27,7 +27,7 @@ IMAGE_SIZES = (42, 64, 84, 96)
 OURS = ("ray_worker",)
 
 
-class Unmasked(gym.Wrapper[Any, Any, Any, Any]):
+class RemoveActionMask(gym.Wrapper[Any, Any, Any, Any]):
     """Wrapper that removes the action mask from observations, because RLlib's own networks use none.
 
     Attributes:
@@ -94,7 +94,7 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
     Raises:
         ConfigError: The id is unknown, a package is missing, or the steps do not fit.
     """
-    return prepared(Unmasked(make_single(env_id, render_mode, OURS)), steps, env_id)
+    return prepared(RemoveActionMask(make_single(env_id, render_mode, OURS)), steps, env_id)
 
 
 def trainable(env: Env) -> Env:

@@ -17,10 +17,10 @@ from mosaic_worker.learning.importing import ImportMain
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, convert, compare and write a policy; see :func:`ray_worker.taking_over.take_over`."""
-    from ray_worker.taking_over import take_over
+    """Read, convert, compare and write a policy; see :func:`ray_worker.checkpoint_import.take_over`."""
+    from ray_worker.checkpoint_import import import_checkpoint
 
-    return take_over(args)
+    return import_checkpoint(args)
 
 
 main = ImportMain(

@@ -123,7 +123,7 @@ class PlayedBy:
         return self._networks[agent_id]
 
 
-class Told(RLlibCallback):
+class EpisodeMetricsCallback(RLlibCallback):
     """Callback that reports return and length of each episode as a metric."""
 
     def on_episode_end(

@@ -124,7 +124,7 @@ class Session(Training):
 
     def state(self) -> State:
         """Return the algorithm's state and the statistics of episodes."""
-        session = {**self.report.kept(), "agents": self._agents.kept()}
+        session = {**self.report.state(), "agents": self._agents.state()}
         return state_of(self._trained, {"session": session})
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
@@ -133,7 +133,7 @@ class Session(Training):
             self._wait_for_learner()
             self._kept = self.policy()
         # The saved policy is the evaluated one, because a thread of RLlib may have learned since.
-        self.keep(*self._kept, result, seeds)
+        self.write_policy(*self._kept, result, seeds)
 
     # -- failures ------------------------------------------------------------------------
 

@@ -161,7 +161,7 @@ _OF_PPO = ("lambda_", "clip_param", "use_kl_loss", "kl_coeff", "kl_target")
 
 
 class PPOConfig(OnPolicyConfig):
-    """Proximal policy optimisation (Schulman et al. 2017)."""
+    """Proximal policy optimization (Schulman et al. 2017)."""
 
     LIBRARY = (*OnPolicyConfig.LIBRARY, *_OF_PPO, "minibatch_size", "num_epochs", "vf_clip_param")
 

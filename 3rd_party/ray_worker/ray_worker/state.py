@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.learning.training_state import State, fitting
-from ray_worker.connectors import as_arrays, as_rllib_has_them
+from ray_worker.connectors import as_arrays, encode_arrays
 
 _TENSOR, _TUPLE, _PAIRS = "tensor", "tuple", "pairs"
 
@@ -69,7 +69,7 @@ def put_back(algorithm: Any, state: State) -> None:
             from_worker_or_learner_group=algorithm.learner_group, inference_only=True
         )
         if kept["connectors"]:
-            connectors = {"env_to_module_connector": as_rllib_has_them(kept["connectors"])}
+            connectors = {"env_to_module_connector": encode_arrays(kept["connectors"])}
             algorithm.env_runner_group.foreach_env_runner(_with_state(connectors))
 
 

@@ -18,8 +18,8 @@ from typing import Any
 from mosaic_worker.failures import one_line
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import device_of
-from mosaic_worker.learning.training_memory import check_room
-from mosaic_worker.learning.training_state import Beginning, State, begin
+from mosaic_worker.learning.training_memory import check_buffer_memory
+from mosaic_worker.learning.training_state import State, TrainingStart, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
@@ -62,7 +62,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
 
 
 @contextlib.contextmanager
-def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
+def _scalars(run: TrainingRun, start: TrainingStart) -> Generator[Any, None, None]:
     from tensorboardX import SummaryWriter
 
     writer = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
@@ -75,12 +75,12 @@ def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
 # -- algorithm ---------------------------------------------------------------------
 
 
-def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning, gpus: int) -> Any:
+def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: TrainingStart, gpus: int) -> Any:
     """Build RLlib's algorithm object; all its random numbers follow from one seed."""
     from ray import tune
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
-    from ray_worker.rllib_env import JointEnv, PlayedBy, Told, make_single
+    from ray_worker.rllib_env import EpisodeMetricsCallback, JointEnv, PlayedBy, make_single
 
     module, _, name = algorithm.config.partition(":")
     made: Any = getattr(importlib.import_module(module), name)()
@@ -104,7 +104,7 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning
     made.learners(num_learners=0, num_gpus_per_learner=gpus)
     made.fault_tolerance(restart_failed_env_runners=False, ignore_env_runner_failures=False)
     made.debugging(seed=start.seed, log_level="ERROR", log_sys_usage=False)
-    made.callbacks(Told)
+    made.callbacks(EpisodeMetricsCallback)
     made.rl_module(model_config=DefaultModelConfig(**_model(config)))
     if plan.joint:
         networks = {n: (None, seat.input_space, seat.acts, {}) for n, seat in plan.networks.items()}
@@ -172,9 +172,9 @@ def _check_room(config: RayConfig, plan: Plan) -> None:
     seen = sum(4 * math.prod(seat.input_space.shape) for seat in plan.seats)
     acts = sum(8 * math.prod(seat.acts.shape or (1,)) for seat in plan.seats)
     if isinstance(config, ReplayConfig):
-        check_room("buffer_size", config.buffer_size, seen + acts + 24)
+        check_buffer_memory("buffer_size", config.buffer_size, seen + acts + 24)
     else:
-        check_room("train_batch_size", config.train_batch_size, seen + acts + 24)
+        check_buffer_memory("train_batch_size", config.train_batch_size, seen + acts + 24)
 
 
 def _given() -> bool:

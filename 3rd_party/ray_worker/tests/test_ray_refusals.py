@@ -30,7 +30,7 @@ from mosaic_worker.preprocessing import Pipeline
 from ray_worker import importing
 from ray_worker.algorithms import ALGORITHMS
 from ray_worker.checkpoint_files import read_checkpoint_folder
-from ray_worker.connectors import array_of, as_rllib_has_them, normalize_step
+from ray_worker.connectors import array_of, encode_arrays, normalize_step
 from ray_worker.environments import make_environment, steps_for
 from ray_worker.plan import plan_of
 from ray_worker.settings import DQNConfig, PPOConfig
@@ -186,7 +186,7 @@ def test_statistics_that_hold_a_pickle_are_refused_unread(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="allow_pickle"):
         array_of(planted)
     with pytest.raises(ValueError, match="not numbers"):
-        as_rllib_has_them({"mean_array": planted})
+        encode_arrays({"mean_array": planted})
     assert not (tmp_path / "mark").exists()
 
 

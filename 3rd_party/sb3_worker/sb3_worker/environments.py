@@ -31,7 +31,7 @@ CNN_SIZE = 36
 """Smallest side of an image, in pixels, for the library's convolutions."""
 
 
-class Masked(gym.Wrapper[Any, Any, Any, Any]):
+class SeparateActionMask(gym.Wrapper[Any, Any, Any, Any]):
     """Wrapper that takes the action mask out of observations and provides it to the library.
 
     The mask is read from ``action_mask`` in the observation, else from the info (without a mask every action
@@ -100,7 +100,7 @@ def make_environment(env_id: str, steps: Sequence[Step] = (), render_mode: str |
     Raises:
         ConfigError: The id is unknown, a package is missing, or the steps do not fit.
     """
-    return prepared(Masked(make_single(env_id, render_mode, OURS)), steps, env_id)
+    return prepared(SeparateActionMask(make_single(env_id, render_mode, OURS)), steps, env_id)
 
 
 def _mask_of(env: Any, _: Any) -> NDArray[np.bool_] | None:

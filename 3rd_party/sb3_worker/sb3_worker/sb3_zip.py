@@ -63,7 +63,7 @@ _BY_CLASS = {cls.__name__: name for names in (FEATURES, ACTIVATIONS) for name, c
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedModel:
     """Content of a saved file.
 
     Attributes:
@@ -85,7 +85,7 @@ class Saved:
     versions: Mapping[str, str]
 
 
-def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
+def read_zip(path: Path, layers: Sequence[Any] = ()) -> SavedModel:
     """Read a file that ``model.save`` wrote.
 
     Args:
@@ -102,7 +102,7 @@ def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
         raise ImportRefused(f"{path} requires more memory than a file of its size may use") from None
 
 
-def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
+def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> SavedModel:
     data = _json(members["data"])
     policy_class = _named(data, "policy_class", _LIBRARIES)
     module, _, name = str(policy_class).rpartition(".")
@@ -122,7 +122,7 @@ def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
     except ValueError as error:
         raise ImportRefused(f"{error}; only the library's own networks can be imported") from error
     version = members.get("_stable_baselines3_version", b"").decode("ascii", "replace").strip()
-    return Saved(
+    return SavedModel(
         algorithm=_algorithm(family, data),
         network=network,
         weights=renamed(_weights(members["policy.pth"]), layers),

@@ -21,7 +21,7 @@ from mosaic_worker.failures import one_line
 from mosaic_worker.learning.training_arguments import check_actions_learnt
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import device_of, tensorboard
-from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_memory import check_buffer_memory
 from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.training import TrainingRun
@@ -206,9 +206,9 @@ def _check_room(config: TrainingConfig, envs: Any) -> None:
     seen, acts = _bytes(envs.observation_space), _bytes(envs.action_space)
     if isinstance(config, OffPolicyConfig):
         # An observation and the next one; reward, end and time limit are float32 each.
-        check_room("buffer_size", config.buffer_size, 2 * seen + acts + 12)
+        check_buffer_memory("buffer_size", config.buffer_size, 2 * seen + acts + 12)
     else:
-        check_room("num_envs x n_steps", config.rollout, seen + acts)
+        check_buffer_memory("num_envs x n_steps", config.rollout, seen + acts)
 
 
 def _bytes(space: Any) -> int:

@@ -15,9 +15,9 @@ import agentspeak
 from agentspeak import Actions, Literal
 from agentspeak.runtime import BuildTermVisitor, Environment
 
+from spade_bdi_worker.agentspeak_agent import AgentSpeakAgent, DeadlinePassed, NoActionChosen, ReasoningRecord
 from spade_bdi_worker.internal_actions import standard_actions
-from spade_bdi_worker.literals import Heard, message
-from spade_bdi_worker.mind import Mind, Overdue, Thought, Undecided
+from spade_bdi_worker.literals import ReceivedMessage, message
 from spade_bdi_worker.program import Program, ProgramError
 
 
@@ -43,7 +43,11 @@ class Episode:
         tree.goals, tree.beliefs = [], []
         try:
             _, self.mind = environment.build_agent_from_ast(
-                agentspeak.StringSource(program.name, ""), tree, actions, partial(Mind, actions), name
+                agentspeak.StringSource(program.name, ""),
+                tree,
+                actions,
+                partial(AgentSpeakAgent, actions),
+                name,
             )
         finally:
             tree.goals, tree.beliefs = goals, beliefs
@@ -54,7 +58,7 @@ class Episode:
 
     def decide(
         self, step: int, facts: Sequence[str], heard: Sequence[str], *, cycles: int, until: float
-    ) -> tuple[Any, Thought, str]:
+    ) -> tuple[Any, ReasoningRecord, str]:
         """Give the agent its percepts and messages, and run the program until it acts.
 
         Args:
@@ -71,16 +75,16 @@ class Episode:
             Undecided: The program chose no action.
         """
         mind = self.mind
-        mind.thought, mind.base.until = Thought(), until
+        mind.thought, mind.base.until = ReasoningRecord(), until
         mind.chance.seed(self._seed, step)
         try:
             self._update_beliefs(facts, heard)
             action = mind.deliberate(cycles)
-        except Overdue:
-            raise Undecided("the program has not come to an action within its deadline") from None
-        return action, mind.thought, self.told()
+        except DeadlinePassed:
+            raise NoActionChosen("the program has not come to an action within its deadline") from None
+        return action, mind.thought, self.take_messages()
 
-    def told(self) -> str:
+    def take_messages(self) -> str:
         """Return and clear the messages to the team; a waiting program sends its messages with its next
         action.
         """
@@ -111,17 +115,17 @@ class Episode:
                 said_so = Literal("said", (Literal(sender), line)).with_annotation(
                     Literal("source", (Literal(sender),))
                 )
-                self.mind.hear(Heard(sender, "tell", "", "", said_so))
+                self.mind.receive(ReceivedMessage(sender, "tell", "", "", said_so))
             else:
                 if got is not None:
-                    self.mind.hear(got)
+                    self.mind.receive(got)
 
 
 def _actions(words: Sequence[str], skills: Collection[str]) -> Actions:
     """Return what a program may call: the environment's actions, internal actions and messages."""
     actions = standard_actions()
 
-    def act(agent: Mind, term: Any, intention: Any) -> Iterator[None]:
+    def act(agent: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
         agent.act(agentspeak.freeze(term, intention.scope, {}), intention)
         yield
 

@@ -23,7 +23,7 @@ import agentspeak.lexer
 import agentspeak.parser
 import agentspeak.runtime
 
-from spade_bdi_worker.forks import fork
+from spade_bdi_worker.parallel_branches import fork
 
 _JOINS = {"|&|": all, "|||": any}
 """Function that decides, from the branches that ended, whether the plan continues."""

@@ -14,9 +14,9 @@ import agentspeak.stdlib
 from agentspeak import Actions, AslError, BinaryOp, Literal, UnaryOp
 from agentspeak.runtime import ActionQuery, AndQuery, NotQuery, OrQuery, TermQuery, UnifyQuery
 
+from spade_bdi_worker.agentspeak_agent import AgentSpeakAgent, AnswerWaiter
 from spade_bdi_worker.grammar import PlanTerm, order_of
 from spade_bdi_worker.literals import ASKS, FORCES, as_text, shown
-from spade_bdi_worker.mind import Answer, Mind
 
 _STANDARD = agentspeak.stdlib.actions
 _LEFT_OUT = (".control_flow", ".dump", ".inf_", ".unbind_all")
@@ -37,7 +37,7 @@ def standard_actions() -> Actions:
     return allowed
 
 
-def query_of(term: Any, mind: Mind, intention: Any) -> Any:
+def query_of(term: Any, mind: AgentSpeakAgent, intention: Any) -> Any:
     """Build the query for a condition that is an argument of an action."""
     asked: Any = agentspeak.evaluate(term, intention.scope) if isinstance(term, agentspeak.Var) else term
     if isinstance(asked, agentspeak.BinaryExpr):
@@ -53,7 +53,7 @@ def query_of(term: Any, mind: Mind, intention: Any) -> Any:
     return TermQuery(asked)
 
 
-def _asks(literal: Any, mind: Mind) -> Any:
+def _asks(literal: Any, mind: AgentSpeakAgent) -> Any:
     """Build the query for a literal: an internal action or a belief."""
     try:
         return ActionQuery(literal, mind.actions.lookup(literal.functor, len(literal.args)))
@@ -63,7 +63,7 @@ def _asks(literal: Any, mind: Mind) -> Any:
     return TermQuery(literal)
 
 
-def _solutions(mind: Mind, pattern: Any, condition: Any, intention: Any) -> list[Any]:
+def _solutions(mind: AgentSpeakAgent, pattern: Any, condition: Any, intention: Any) -> list[Any]:
     """Return the pattern's value for each way in which a condition holds."""
     choicepoint, found = object(), list[Any]()
     intention.stack.append(choicepoint)
@@ -84,18 +84,18 @@ def _value(term: Any, intention: Any) -> Any:
     return tuple(value) if agentspeak.is_list(value) else value
 
 
-def _findall(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _findall(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     if _gives(term, tuple(_solutions(mind, term.args[0], term.args[1], intention)), intention):
         yield
 
 
-def _setof(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _setof(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     found = {as_text(each): each for each in _solutions(mind, term.args[0], term.args[1], intention)}
     if _gives(term, in_order(found.values()), intention):
         yield
 
 
-def _count(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _count(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     if _gives(term, float(len(_solutions(mind, True, term.args[0], intention))), intention):
         yield
 
@@ -105,17 +105,17 @@ def in_order(values: Any) -> tuple[Any, ...]:
     return tuple(sorted(values, key=order_of))
 
 
-def _sort(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _sort(_: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     if _gives(term, in_order(_value(term.args[0], intention)), intention):
         yield
 
 
-def _reverse(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _reverse(_: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     if _gives(term, _sequence(term.args[0], intention)[::-1], intention):
         yield
 
 
-def _delete(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _delete(_: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     """Delete elements equal to the first argument or at that index; with four arguments, an index range."""
     whole = _sequence(term.args[-2], intention)
     first = _value(term.args[0], intention) if len(term.args) == 4 else term.args[0]
@@ -148,7 +148,7 @@ def _number(term: Any, intention: Any) -> float:
     return value
 
 
-def _range(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _range(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     """Yield for each number of ``.range(N, First, Last)``; a fourth argument sets a step other than 1."""
     first, last, *step = (_number(each, intention) for each in term.args[1:])
     by = step[0] if step else 1.0
@@ -157,7 +157,7 @@ def _range(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
     return _each(mind, term.args[0], _counted(first, last, by), intention)
 
 
-def _range_to(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _range_to(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     """Yield for each number of ``.range(Count, N)``, the interpreter's own form, which starts at 0."""
     return _each(mind, term.args[1], _counted(0.0, _number(term.args[0], intention) - 1, 1.0), intention)
 
@@ -168,7 +168,7 @@ def _counted(first: float, last: float, by: float) -> Iterator[float]:
         first += by
 
 
-def _each(mind: Mind, term: Any, values: Iterator[float], intention: Any) -> Iterator[None]:
+def _each(mind: AgentSpeakAgent, term: Any, values: Iterator[float], intention: Any) -> Iterator[None]:
     choicepoint = object()
     for value in values:
         mind.base.look()
@@ -178,7 +178,7 @@ def _each(mind: Mind, term: Any, values: Iterator[float], intention: Any) -> Ite
         agentspeak.reroll(intention.scope, intention.stack, choicepoint)
 
 
-def _concat(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _concat(_: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     parts = [_value(each, intention) for each in term.args[:-1]]
     if parts and all(isinstance(part, tuple) for part in parts):
         whole: Any = tuple(each for part in parts for each in part)
@@ -188,12 +188,12 @@ def _concat(_: Mind, term: Any, intention: Any) -> Iterator[None]:
         yield
 
 
-def _random(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _random(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     if _gives(term, mind.chance.random(), intention):
         yield
 
 
-def _print(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _print(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     memo: dict[Any, Any] = {}
     mind.thought.printed.append(
         "".join(shown(agentspeak.freeze(each, intention.scope, memo)) for each in term.args)
@@ -201,7 +201,7 @@ def _print(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
     yield
 
 
-def _abolish(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _abolish(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     pattern = agentspeak.freeze(term.args[0], intention.scope, {})
     if not agentspeak.is_literal(pattern):
         raise AslError(".abolish takes a literal")
@@ -212,17 +212,17 @@ def _abolish(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 # -- goals and intentions --------------------------------------------------------------------------
 
 
-def _intend(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _intend(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     for _ in mind.intends(_goal(term, intention), intention.scope, intention.stack):
         yield
 
 
-def _desire(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _desire(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     for _ in mind.desires(_goal(term, intention), intention.scope, intention.stack):
         yield
 
 
-def _drop_intention(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _drop_intention(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     if term.args:
         mind.drop(_goal(term, intention), intention.scope, intention.stack)
     elif (stack := mind.stack_of(intention)) is not None:
@@ -230,7 +230,7 @@ def _drop_intention(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
     yield
 
 
-def _drop_all(mind: Mind, _: Any, intention: Any) -> Iterator[None]:
+def _drop_all(mind: AgentSpeakAgent, _: Any, intention: Any) -> Iterator[None]:
     """Drop all intentions except the one that calls this action."""
     own = mind.stack_of(intention)
     for stack in list(mind.intentions):
@@ -239,12 +239,12 @@ def _drop_all(mind: Mind, _: Any, intention: Any) -> Iterator[None]:
     yield
 
 
-def _succeed_goal(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _succeed_goal(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     mind.end_goal(_goal(term, intention), intention.scope, intention.stack, failed=False)
     yield
 
 
-def _fail_goal(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _fail_goal(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     mind.end_goal(_goal(term, intention), intention.scope, intention.stack, failed=True)
     yield
 
@@ -256,7 +256,7 @@ def _goal(term: Any, intention: Any) -> Any:
     return goal
 
 
-def _wait(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _wait(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     """Wait for an event, written as a plan, ``.wait({+key(_)})``, or in the interpreter's form."""
     given = term.args[0]
     if isinstance(given, PlanTerm):
@@ -268,27 +268,29 @@ def _wait(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 # -- messages --------------------------------------------------------------------------------------
 
 
-def _send(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _send(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     to: Any = agentspeak.grounded(term.args[0], intention.scope)
     receivers = [_name(each) for each in (to if agentspeak.is_list(to) else (to,))]
     force = _force(term.args[1], intention, *(ASKS if len(receivers) == 1 else ()))
     content = as_text(agentspeak.freeze(term.args[2], intention.scope, {}))
     if force in ASKS:
-        number = mind.ask()
-        mind.tell(f".send({receivers[0]}, {force}[id({number})], {content})")
+        number = mind.new_question_number()
+        mind.queue_message(f".send({receivers[0]}, {force}[id({number})], {content})")
         if len(term.args) == 4:
-            intention.waiter = Answer(number, term.args[3])
+            intention.waiter = AnswerWaiter(number, term.args[3])
     elif len(term.args) == 4:
         raise AslError(f"only askOne and askAll have an answer, not {force}")
     else:
         for name in receivers:
-            mind.tell(f".send({name}, {force}, {content})")
+            mind.queue_message(f".send({name}, {force}, {content})")
     yield
 
 
-def _broadcast(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+def _broadcast(mind: AgentSpeakAgent, term: Any, intention: Any) -> Iterator[None]:
     force = _force(term.args[0], intention)
-    mind.tell(f".broadcast({force}, {as_text(agentspeak.freeze(term.args[1], intention.scope, {}))})")
+    mind.queue_message(
+        f".broadcast({force}, {as_text(agentspeak.freeze(term.args[1], intention.scope, {}))})"
+    )
     yield
 
 

@@ -16,7 +16,7 @@ import agentspeak.parser
 from agentspeak import AslError, Literal
 from agentspeak.runtime import BuildTermVisitor
 
-from spade_bdi_worker.program import ProgramError, said
+from spade_bdi_worker.program import ProgramError, collected_warnings
 
 _MESSAGE = re.compile(
     r"\.(send|broadcast)\((?:(?P<to>\w+), )?(?P<force>\w+)"
@@ -53,7 +53,7 @@ def literal(text: str, source: str) -> Any:
             return term.with_annotation(Literal("source", (Literal(source),)))
         term = term.grounded({})
     annots = term.annots | _from(source) if term.annots else _from(source)
-    return Ground(term.functor, term.args, annots)
+    return GroundLiteral(term.functor, term.args, annots)
 
 
 @lru_cache(maxsize=1_000)
@@ -62,7 +62,7 @@ def _from(source: str) -> frozenset[Any]:
     return frozenset({Literal("source", (Literal(source),))})
 
 
-class Ground(Literal):  # type: ignore[misc]
+class GroundLiteral(Literal):  # type: ignore[misc]
     """A literal without variables; unlike the interpreter's, it is not copied and traversed at every use.
 
     Attributes:
@@ -81,10 +81,10 @@ class Ground(Literal):  # type: ignore[misc]
     def is_ground(self, scope: Any) -> bool:
         return True
 
-    def grounded(self, scope: Any) -> Ground:
+    def grounded(self, scope: Any) -> GroundLiteral:
         return self
 
-    def freeze(self, scope: Any, memo: Any) -> Ground:
+    def freeze(self, scope: Any, memo: Any) -> GroundLiteral:
         return self
 
 
@@ -123,7 +123,7 @@ def parsed(text: str, *, lists: bool = False) -> Any:
     Raises:
         ProgramError: The text is neither.
     """
-    with said() as problems:
+    with collected_warnings() as problems:
         log = agentspeak.Log(agentspeak.get_logger("agentspeak.facts"), 1)
         try:
             tokens = agentspeak.lexer.TokenStream(agentspeak.StringSource("message", f"{text}."), log)
@@ -139,7 +139,7 @@ def parsed(text: str, *, lists: bool = False) -> Any:
     return term
 
 
-class Addressed(NamedTuple):
+class OutgoingMessage(NamedTuple):
     """A message as a program writes it.
 
     Attributes:
@@ -163,7 +163,7 @@ class Addressed(NamedTuple):
         return f"{self.force}{tag}"
 
 
-def addressed(line: str) -> Addressed | None:
+def addressed(line: str) -> OutgoingMessage | None:
     """Parse a message such as ``.send(green_0, tell, ball(2, 3))``; return ``None`` for other text."""
     found = _MESSAGE.fullmatch(line.strip())
     if found is None or found["force"] not in (*FORCES, *ASKS):
@@ -171,10 +171,12 @@ def addressed(line: str) -> Addressed | None:
     asks, number = found["force"] in ASKS, found["number"] or ""
     if asks is not (found["tag"] == "id"):
         return None  # only a question has a number of its own
-    return Addressed(found["to"], found["force"], found["content"], *((number, "") if asks else ("", number)))
+    return OutgoingMessage(
+        found["to"], found["force"], found["content"], *((number, "") if asks else ("", number))
+    )
 
 
-class Heard(NamedTuple):
+class ReceivedMessage(NamedTuple):
     """A message from a team-mate.
 
     Attributes:
@@ -192,7 +194,7 @@ class Heard(NamedTuple):
     content: Any
 
 
-def message(text: str, own: str) -> Heard | None:
+def message(text: str, own: str) -> ReceivedMessage | None:
     """Parse a message from a team-mate whose program wrote it.
 
     Args:
@@ -212,13 +214,13 @@ def message(text: str, own: str) -> Heard | None:
     if sent.to not in (None, own):
         return None
     if sent.re and sent.content.startswith("["):  # an answer to askAll
-        return Heard(sender, sent.force, sent.id, sent.re, parsed(sent.content, lists=True))
-    return Heard(sender, sent.force, sent.id, sent.re, literal(sent.content, sender))
+        return ReceivedMessage(sender, sent.force, sent.id, sent.re, parsed(sent.content, lists=True))
+    return ReceivedMessage(sender, sent.force, sent.id, sent.re, literal(sent.content, sender))
 
 
 def as_text(term: Any) -> str:
     """Return a literal as a program writes it, without its source; unbound variables become ``_``."""
-    if isinstance(term, Ground):
+    if isinstance(term, GroundLiteral):
         return term.text
     if agentspeak.is_literal(term):
         term = Literal(term.functor, term.args)

@@ -26,9 +26,9 @@ from mosaic_worker.worker import (
     Worker,
 )
 from spade_bdi_worker.agent import Episode, as_atom, skills_of, words_of
+from spade_bdi_worker.agentspeak_agent import NoActionChosen, bounded
 from spade_bdi_worker.literals import as_text
-from spade_bdi_worker.mind import Undecided, bounded
-from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
+from spade_bdi_worker.program import Program, ProgramError, collected_warnings, read_program, unknown_actions
 from spade_bdi_worker.xmpp import Mailbox, XmppError, end_servers, new_secret, why_not
 
 _ACTION_SPACES = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
@@ -64,7 +64,7 @@ class _Player:
 
     def _check(self) -> None:
         """Build an agent once, so that calls of unknown actions are reported at load."""
-        with said() as problems:
+        with collected_warnings() as problems:
             try:
                 self._make(EpisodeStart(0, 0, self.slot.agent_id))
             except (agentspeak.AslError, agentspeak.AggregatedError) as error:
@@ -155,10 +155,10 @@ class _Player:
                 cycles=self.cycles,
                 until=time.monotonic() + self.deadline_s,
             )
-        except Undecided as error:
+        except NoActionChosen as error:
             thought = episode.mind.thought
             if self.idle == "noop" and self.slot.noop_action is not None:
-                told = episode.told()
+                told = episode.take_messages()
                 return self.slot.noop_action, {"bdi": thought.to_record(), **({"said": told} if told else {})}
             return Invalid(str(error), "; ".join(bounded(thought.printed))), {"bdi": thought.to_record()}
         extras: dict[str, Any] = {"bdi": thought.to_record(), **({"said": told} if told else {})}

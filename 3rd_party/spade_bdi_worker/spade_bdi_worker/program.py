@@ -25,7 +25,7 @@ from spade_bdi_worker.tokens import MAX_BYTES, IncludeError, Tokens
 
 _INTERPRETER = logging.getLogger("agentspeak")
 _INTERPRETER.propagate = False
-"""Messages of this logger are converted to sentences, see :func:`said`."""
+"""Messages of this logger are converted to sentences, see :func:`collected_warnings`."""
 
 
 class ProgramError(Exception):
@@ -81,7 +81,7 @@ def parse_program(name: str, text: str, folder: Path | None = None) -> Program:
         ProgramError: The program is wrong; the message names every error that the parser reaches.
     """
     extend_interpreter()
-    with said() as problems:
+    with collected_warnings() as problems:
         log = agentspeak.Log(_INTERPRETER, 3)
         try:
             tree = agentspeak.parser.parse(name, Tokens(name, text, log, folder), log)
@@ -179,7 +179,7 @@ def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def said() -> Generator[list[str]]:
+def collected_warnings() -> Generator[list[str]]:
     """Collect the interpreter's warnings inside the ``with`` statement, each a sentence with file and
     line.
     """

@@ -21,7 +21,7 @@ from typing import Any
 import agentspeak
 
 from spade_bdi_worker.agent import Episode, skills_of, words_of
-from spade_bdi_worker.program import ProgramError, parse_program, said, unknown_actions
+from spade_bdi_worker.program import ProgramError, collected_warnings, parse_program, unknown_actions
 
 _HERE = Path(__file__).resolve()
 TEMPLATES = (_HERE.parents[3] / "docs" / "examples" / "bdi", _HERE.parents[2] / "examples" / "bdi")
@@ -70,7 +70,7 @@ def _wrong(name: str, text: str, actions: list[str] | None, folder: Path | None)
         program = parse_program(name, text, folder)
     except ProgramError as error:
         return list(error.problems)
-    with said() as problems:
+    with collected_warnings() as problems:
         try:
             Episode(program, words or [_UNKNOWN], skills, "agent", 0)
         except (agentspeak.AslError, agentspeak.AggregatedError) as error:

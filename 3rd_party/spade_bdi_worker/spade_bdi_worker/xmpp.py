@@ -27,7 +27,7 @@ from spade_bdi_worker.literals import addressed
 from spade_bdi_worker.xmpp_server import DOMAIN, LOOPBACK, agent_of, meeting_place, same_user, user_of
 
 if TYPE_CHECKING:
-    from spade_bdi_worker.xmpp_client import Postman
+    from spade_bdi_worker.xmpp_client import XmppClient
 
 START_S = 300.0
 """Largest time in seconds for the server's start, and again for logging in; both are slow on a busy
@@ -137,7 +137,7 @@ class Mailbox:
             for name in there:
                 if sent.to in (None, name):
                     address = f"{user_of(name)}@{DOMAIN}"
-                    _loop().call_soon_threadsafe(self._postman.tell, address, sent.content, told)
+                    _loop().call_soon_threadsafe(self._postman.send_text, address, sent.content, told)
 
     def receive(self, announced: Sequence[str], episode: int, seconds: float) -> list[str]:
         """Wait for the announced messages of team-mates that have a mailbox.
@@ -205,7 +205,7 @@ class Mailbox:
     def close(self) -> None:
         """Leave the XMPP server."""
         self._office.close()
-        _loop().call_soon_threadsafe(self._postman.leave)
+        _loop().call_soon_threadsafe(self._postman.close_connection)
 
 
 def _join(agent: str, secret: str, port: int, until: float) -> tuple[socket.socket, dict[str, Any]]:
@@ -280,12 +280,12 @@ def _line(office: socket.socket) -> dict[str, Any]:
     return json.loads(got)
 
 
-def _log_in(given: Mapping[str, Any], on_message: Any) -> Postman:
-    from spade_bdi_worker.xmpp_client import Postman
+def _log_in(given: Mapping[str, Any], on_message: Any) -> XmppClient:
+    from spade_bdi_worker.xmpp_client import XmppClient
 
-    async def log_in() -> Postman:
+    async def log_in() -> XmppClient:
         address = f"{given['user']}@{DOMAIN}"
-        postman = Postman(address, given["password"], on_message)
+        postman = XmppClient(address, given["password"], on_message)
         await asyncio.wait_for(postman.join(LOOPBACK, given["port"]), START_S)
         return postman
 

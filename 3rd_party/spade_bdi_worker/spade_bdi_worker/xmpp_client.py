@@ -29,7 +29,7 @@ _ALIVE_S = 55
 logging.getLogger("slixmpp").setLevel(logging.ERROR)
 
 
-class Postman(ClientXMPP):
+class XmppClient(ClientXMPP):
     """Sends and receives an agent's messages.
 
     Args:
@@ -79,13 +79,13 @@ class Postman(ClientXMPP):
             if self._refused.is_set():
                 raise ConnectionError("the server refuses the password")
             if self.is_connected():
-                self.tell(self.boundjid.bare, self._greeting, {})
+                self.send_text(self.boundjid.bare, self._greeting, {})
             try:
                 await asyncio.wait_for(self._heard_itself.wait(), _AGAIN_S)
             except TimeoutError:
                 continue
 
-    def leave(self) -> None:
+    def close_connection(self) -> None:
         """Close the connection."""
         self.disconnect()
 
@@ -103,7 +103,7 @@ class Postman(ClientXMPP):
             return
         self._on_message(message["from"].user, message["body"], {name: told.get(name, "") for name in TOLD})
 
-    def tell(self, address: str, text: str, told: Mapping[str, str]) -> None:
+    def send_text(self, address: str, text: str, told: Mapping[str, str]) -> None:
         """Send a message through the server, also to agents of this process."""
         message = self.make_message(address, text, mtype="chat")
         form: Any = Form()

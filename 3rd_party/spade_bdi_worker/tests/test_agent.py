@@ -15,9 +15,9 @@ pytest.importorskip("agentspeak")
 from agentspeak import Literal
 
 from spade_bdi_worker.agent import Episode, words_of
+from spade_bdi_worker.agentspeak_agent import NoActionChosen, ReasoningRecord
 from spade_bdi_worker.literals import as_text, literal, parsed
-from spade_bdi_worker.mind import Thought, Undecided
-from spade_bdi_worker.program import ProgramError, parse_program, read_program, said
+from spade_bdi_worker.program import ProgramError, collected_warnings, parse_program, read_program
 
 WORDS = ["left", "right", "forward", "pickup"]
 
@@ -28,7 +28,7 @@ def agent(text: str, name: str = "green_0", seed: int = 1) -> Episode:
 
 def decide(
     episode: Episode, facts: Sequence[str] = (), heard: Sequence[str] = (), step: int = 0, **limits: Any
-) -> tuple[str, Thought, str]:
+) -> tuple[str, ReasoningRecord, str]:
     how = {"cycles": 2_000, "until": time.monotonic() + 60, **limits}
     action, thought, told = episode.decide(step, facts, heard, **how)
     return as_text(action), thought, told
@@ -55,7 +55,7 @@ def test_beliefs_are_what_is_seen_now_and_their_changes_are_events() -> None:
 
 def test_what_a_plan_waits_for_is_an_event_where_no_plan_is_about_it() -> None:
     episode = agent('!go. +!go <- .wait("+key(_)."); right. +!other <- left.')
-    with pytest.raises(Undecided, match="waits"):
+    with pytest.raises(NoActionChosen, match="waits"):
         decide(episode, ["free(1, 0)"])
     assert decide(episode, ["key(yellow)"])[0] == "right"
 
@@ -87,7 +87,7 @@ def test_recovery_is_sought_from_the_inside_outwards() -> None:
     ],
 )
 def test_a_program_without_an_action_is_told_why(text: str, limits: dict[str, Any], says: str) -> None:
-    with pytest.raises(Undecided) as caught:
+    with pytest.raises(NoActionChosen) as caught:
         decide(agent(text), **limits)
     assert says in str(caught.value)
 
@@ -105,7 +105,7 @@ def test_what_is_sent_is_heard_by_whom_it_is_for_and_by_nobody_else() -> None:
     text = "+ball(A, R)[source(green_0)] <- pickup. +!come <- right. +said(_, _) <- forward."
     assert decide(agent(text, "green_1"), heard=heard)[0] == "pickup"
     assert decide(agent(text, "green_2"), heard=heard)[0] == "right"
-    with pytest.raises(Undecided):
+    with pytest.raises(NoActionChosen):
         decide(agent(text, "green_3"), heard=heard)
 
 
@@ -216,7 +216,7 @@ def test_a_directive_does_not_begin_in_one_file_and_end_in_another(tmp_path: Pat
 
 def test_what_is_said_while_a_plan_waits_goes_with_the_next_action() -> None:
     episode = agent("!go. +!go <- .send(green_1, askOne, ball(_), A); A = ball(N); act(N). +free <- left.")
-    with pytest.raises(Undecided, match="waits"):
+    with pytest.raises(NoActionChosen, match="waits"):
         decide(episode)
     action, _, told = decide(episode, ["free"])
     assert (action, told) == ("left", ".send(green_1, askOne[id(q1)], ball(_))")
@@ -280,7 +280,7 @@ def test_beliefs_that_are_abolished_are_recorded_as_lost() -> None:
 
 
 def test_no_program_writes_a_file() -> None:
-    with said() as problems:
+    with collected_warnings() as problems:
         agent("!go. +!go <- .control_flow; left.")
     (problem,) = problems
     assert problem.startswith("mind.asl, line 1: no such action '.control_flow' with 0 arguments")

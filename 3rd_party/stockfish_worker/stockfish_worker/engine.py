@@ -102,7 +102,7 @@ def find_engine(path: str = "") -> str:
     return found
 
 
-class Thought(NamedTuple):
+class EngineResult(NamedTuple):
     """Result of the engine for a position.
 
     Attributes:
@@ -147,7 +147,7 @@ class Engine:
             self._process.configure({k: v for k, v in wanted.items() if k in self._process.options})
         self.name = self._process.id.get("name", "engine")
 
-    def think(self, board: chess.Board, strength: Strength, seed: int, step: int) -> Thought:
+    def think(self, board: chess.Board, strength: Strength, seed: int, step: int) -> EngineResult:
         """Choose a move.
 
         Args:
@@ -170,7 +170,7 @@ class Engine:
 
     def _chosen(
         self, lines: Sequence[chess.engine.InfoDict], board: chess.Board, skill: int, seed: int, step: int
-    ) -> Thought:
+    ) -> EngineResult:
         scored = [
             (line["pv"][0], line["score"].pov(board.turn))
             for line in lines
@@ -184,7 +184,7 @@ class Engine:
             randoms = [bits_of(seed, step, stream) for stream in range(len(scored))]
             chosen = weaknesses.choose(scores, skill, randoms)
         move, score = scored[chosen]
-        return Thought(move, 2 * score.wdl(model="sf15.1", ply=board.ply()).expectation() - 1)
+        return EngineResult(move, 2 * score.wdl(model="sf15.1", ply=board.ply()).expectation() - 1)
 
     def close(self) -> None:
         """End the process."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from mosaic_worker.link import WorkerLink
 from mosaic_worker.worker import Batch, EpisodeEnd, LoadError, Slot, Worker
-from test_worker.deeds import do, end_hard, stand_still
 from test_worker.plan import ANSWERS, DEEDS, HABITS, MESSAGES, Plan, Trigger
 from test_worker.play import play, playable, spoil
+from test_worker.process_faults import block_forever, cause_fault, exit_at_once
 from test_worker.wire import FaultyLink
 
 START = "TEST_WORKER_START"
@@ -33,13 +33,13 @@ class FaultInjector(Worker):
         """Apply the start fault that the environment variable names, before the handshake."""
         fault, _, value = os.environ.get(START, "").partition(":")
         if fault == "silent":
-            stand_still()
+            block_forever()
         elif fault == "slow":
             time.sleep(float(value or 1))
         elif fault in ("exit", "kill"):
-            end_hard(fault)
+            exit_at_once(fault)
         elif fault == "freeze":
-            do(Plan(fault))
+            cause_fault(Plan(fault))
         spoils_welcome = fault in MESSAGES or fault.endswith("_version")
         self._link = FaultyLink(link, fault if spoils_welcome else "")
         return self._link
@@ -51,7 +51,7 @@ class FaultInjector(Worker):
             LoadError: The action space cannot be played, or the fault is unknown.
         """
         plan = Plan.read(slot.settings)
-        if plan.fault in HABITS and plan.take():
+        if plan.fault in HABITS and plan.claim():
             self._link.adopt(plan.fault)
         if plan.fault != "gullible" and not playable(slot.action_space):
             raise LoadError(
@@ -70,7 +70,7 @@ class FaultInjector(Worker):
             for number in range(plan.count):
                 self.host.record_call({"number": number, "messages": "x" * 1000})
         elif due and plan.fault in DEEDS:
-            do(plan)
+            cause_fault(plan)
         actions = play(batch)
         if plan.fault in ANSWERS:
             for i in due:
@@ -89,5 +89,5 @@ class FaultInjector(Worker):
 
     @staticmethod
     def _act_at(plan: Plan, place: str) -> None:
-        if plan.when == place and plan.fault in DEEDS and plan.take():
-            do(plan)
+        if plan.when == place and plan.fault in DEEDS and plan.claim():
+            cause_fault(plan)

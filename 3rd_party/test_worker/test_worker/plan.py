@@ -120,7 +120,7 @@ class Plan:
                 raise LoadError(f"unknown {what} {name!r}; there is {near[0]}")
         return plan
 
-    def take(self) -> bool:
+    def claim(self) -> bool:
         """Return whether the fault may happen under ``once``, and create its file."""
         if not self.once:
             return True
@@ -146,7 +146,7 @@ class Trigger:
         """
         if not all(i in self._last for i in batch.ids):
             self._last = dict(zip(batch.ids, map(self._counted, batch.episodes), strict=True))
-            if any(self._last.values()) and not self._plan.take():
+            if any(self._last.values()) and not self._plan.claim():
                 self._last = dict.fromkeys(batch.ids, False)
         return [k for k, i in enumerate(batch.ids) if self._last[i]]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mosaic_worker.link import SocketLink, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
-from test_worker.deeds import end_hard, stand_still
 from test_worker.plan import Plan
+from test_worker.process_faults import block_forever, exit_at_once
 
 NOISE = bytes((i * 151 + 7) % 256 for i in range(62)) + b"\n\xff"
 """Bytes that begin, on a socket, like a message of 3 GB; as text they are a line that is not UTF-8."""
@@ -45,7 +45,7 @@ class FaultyLink(WorkerLink):
         while True:
             message = self._inner.receive()
             if message is None and "outlive" in self._habits:
-                stand_still()
+                block_forever()
             if message is None or "deaf" not in self._habits or message.WhichOneof("body") != "shutdown":
                 return message
 
@@ -162,7 +162,7 @@ class FaultyLink(WorkerLink):
         data = self.encode(message)
         self._mute = True
         self.write(data[: len(data) // 2])
-        end_hard(plan.then)
+        exit_at_once(plan.then)
 
 
 def _singles(replies: pb.Replies) -> list[pb.FromWorker]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from mosaic_llm_worker import preview as words
-from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.server_settings import errors_sentence
 from mosaic_llm_worker.settings import LlmSettings
 from vlm_worker.player import SEE, about_picture
 from vlm_worker.settings import VlmSettings
@@ -33,7 +33,7 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
     try:
         settings = VlmSettings.model_validate(given)
     except ValidationError as error:
-        return {"error": said(error)}
+        return {"error": errors_sentence(error)}
     known = {name: value for name, value in given.items() if name in LlmSettings.model_fields}
     decision: dict[str, Any] = dict(asked.get("decision", {}))
     if not (settings.with_text and decision.get("text")):

@@ -52,7 +52,7 @@ for name, env_id, out, more in json.load(sys.stdin):
     config = algorithm.config_class(env_id=env_id, num_envs=2, total_steps=400, **more)
     plan = plan_for(algorithm, config)
     kind = "continuous" if plan.bounded else "discrete"
-    told = library.told(algorithm, algorithm.acting[kind], config, plan, 1, "cpu")
+    told = library.library_settings(algorithm, algorithm.acting[kind], config, plan, 1, "cpu")
     agents = library.make_agents(told, plan, learns=True)
     agents.train(100)
     agents.save_model("final_train_model.pth", out)

@@ -16,8 +16,8 @@ from mosaic_worker.learning.importing import ImportRefused
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_schema import schema_file, schema_text
 from xuance_worker.algorithms import ALGORITHMS
-from xuance_worker.alike import check_alike
 from xuance_worker.convert import network_of, playing_weights
+from xuance_worker.equivalence_check import check_equivalence
 from xuance_worker.foreign import check_weights, fitting_plan, read_pth
 from xuance_worker.moments import Moments
 from xuance_worker.plan import plan_for
@@ -206,9 +206,9 @@ def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
     )
     weights = playing_weights(acting, library_weights("vdn", plan), plan)
     policy = Policy.whole(description, arrays_of(weights))
-    check_alike(Stubborn(policy, plan), policy, plan)
+    check_equivalence(Stubborn(policy, plan), policy, plan)
     with pytest.raises(ImportRefused, match="does not act as the library does: left_"):
-        check_alike(Stubborn(policy, plan, always=1), policy, plan)
+        check_equivalence(Stubborn(policy, plan, always=1), policy, plan)
 
 
 def test_a_config_is_yaml_and_nothing_else(tmp_path: Path) -> None:

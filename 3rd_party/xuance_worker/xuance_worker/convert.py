@@ -18,7 +18,7 @@ from xuance_worker.network import Network
 from xuance_worker.plan import Plan
 
 
-def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) -> Network:
+def network_of(acting: Acting, library_settings: Mapping[str, Any], plan: Plan, key: str) -> Network:
     """Describe the network of an agent.
 
     Args:
@@ -30,28 +30,34 @@ def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) ->
     Raises:
         ValueError: This worker cannot build a network of this kind.
     """
-    space, remembers = plan.does[key], bool(told.get("use_rnn"))
-    representation = str(told["representation"])
+    space, remembers = plan.does[key], bool(library_settings.get("use_rnn"))
+    representation = str(library_settings["representation"])
     known = {"Basic_RNN": "fc_hidden_sizes", "Basic_MLP": "representation_hidden_size", "Basic_Identical": ""}
     if representation not in known or remembers != (representation == "Basic_RNN"):
         raise ValueError(f"its representation is {representation}, but only MLP and RNN are supported")
-    normalize = told.get("normalize") or ""
+    normalize = library_settings.get("normalize") or ""
     if normalize not in ("", "LayerNorm"):
         raise ValueError(f"it normalizes with {normalize}, but only LayerNorm is supported")
-    if remembers and told.get("dropout") and int(told.get("N_recurrent_layers", 1)) > 1:
+    if (
+        remembers
+        and library_settings.get("dropout")
+        and int(library_settings.get("N_recurrent_layers", 1)) > 1
+    ):
         raise ValueError("its recurrent layer uses dropout, also while it plays")
     made = Network(
         kind=acting.kind,  # type: ignore[arg-type]
         inputs=plan.sizes[key],
         outputs=int(space.n) if hasattr(space, "n") else int(space.shape[0]),
         agents=len(plan.agents) if plan.shared else 0,
-        representation=tuple(told.get(known[representation]) or ()),
-        head=tuple(told["q_hidden_size" if acting.kind == "values" else "actor_hidden_size"] or ()),
-        activation=str(told["activation"]),
+        representation=tuple(library_settings.get(known[representation]) or ()),
+        head=tuple(
+            library_settings["q_hidden_size" if acting.kind == "values" else "actor_hidden_size"] or ()
+        ),
+        activation=str(library_settings["activation"]),
         layer_norm=bool(normalize),
-        cell=str(told["rnn"]) if remembers else "",
-        memory=int(told["recurrent_hidden_size"]) if remembers else 0,
-        memory_layers=int(told.get("N_recurrent_layers", 1)) if remembers else 1,
+        cell=str(library_settings["rnn"]) if remembers else "",
+        memory=int(library_settings["recurrent_hidden_size"]) if remembers else 0,
+        memory_layers=int(library_settings.get("N_recurrent_layers", 1)) if remembers else 1,
         bound=plan.bounded,
         scaled=plan.scaled,
     )

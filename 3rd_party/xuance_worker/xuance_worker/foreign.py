@@ -93,7 +93,7 @@ def _yaml(file: Path) -> dict[str, Any]:
 
 
 def fitting_plan(
-    algorithm: Algorithm, told: Mapping[str, Any], env_id: str, steps: Any = None
+    algorithm: Algorithm, library_settings: Mapping[str, Any], env_id: str, steps: Any = None
 ) -> tuple[Plan, Acting]:
     """Return the plan that follows from the library's settings, and the acting part of the policy.
 
@@ -106,26 +106,31 @@ def fitting_plan(
     Raises:
         ConfigError: The environment cannot be made, or does not fit.
     """
-    remembers = bool(told.get("use_rnn"))
+    remembers = bool(library_settings.get("use_rnn"))
     given: dict[str, Any] = {
         "env_id": env_id,
-        "use_parameter_sharing": bool(told.get("use_parameter_sharing")),
+        "use_parameter_sharing": bool(library_settings.get("use_parameter_sharing")),
         "use_rnn": remembers,
     }
     if remembers and "buffer_size" in algorithm.config_class.model_fields:
         given["buffer_size"] = 1000
     plan = plan_for(algorithm, algorithm.config_class(**given), None if steps is None else check_steps(steps))
     acting = algorithm.acting["continuous" if plan.bounded else "discrete"]
-    if told.get("policy") != acting.policy:
-        kind = next((k for k, a in algorithm.acting.items() if a.policy == told.get("policy")), "")
+    if library_settings.get("policy") != acting.policy:
+        kind = next(
+            (k for k, a in algorithm.acting.items() if a.policy == library_settings.get("policy")), ""
+        )
         does = next(iter(plan.does.values()))
         raise ImportRefused(
-            f"it was trained with the policy {told.get('policy')}{f' for {kind} actions' if kind else ''}, "
+            f"it was trained with the policy {library_settings.get('policy')}"
+            f"{f' for {kind} actions' if kind else ''}, "
             f"but agents of {env_id} have {does}"
         )
     if plan.bounded:
         # The library passes the numbers of an action to the environment unchanged.
-        plan = dataclasses.replace(plan, bounded=str(told.get("activation_action") or ""), scaled=False)
+        plan = dataclasses.replace(
+            plan, bounded=str(library_settings.get("activation_action") or ""), scaled=False
+        )
     return plan, acting
 
 

@@ -29,8 +29,8 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     import safetensors.torch
 
     from mosaic_worker.learning.torch_weights import arrays_of
-    from xuance_worker.alike import check_alike
     from xuance_worker.convert import network_of, playing_weights
+    from xuance_worker.equivalence_check import check_equivalence
     from xuance_worker.foreign import (
         LARGEST,
         check_weights,
@@ -80,7 +80,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     )
     playing = playing_weights(acting, weights, plan)
     ours = Policy.whole(description, arrays_of(playing))
-    check_alike(library.Player(agents, algorithm, plan), ours, plan)
+    check_equivalence(library.Player(agents, algorithm, plan), ours, plan)
     return save_checkpoint(args.out, description, safetensors.torch.save(playing))
 
 

@@ -36,7 +36,7 @@ FINISHED = "finished"
 Shown = Callable[[str, NDArray[Any]], NDArray[Any]]
 
 
-class Copy(RawMultiAgentEnv):
+class LibraryEnv(RawMultiAgentEnv):
     """A copy of the team's environment, with the library's interface.
 
     Args:
@@ -143,7 +143,7 @@ def state_space(plan: Plan) -> Any:
     return spaces.Box(-np.inf, np.inf, (sum(plan.sizes[agent] for agent in plan.agents),), np.float32)
 
 
-def told(
+def library_settings(
     algorithm: Algorithm, acting: Acting, config: TeamConfig, plan: Plan, seed: int, device: str
 ) -> dict[str, Any]:
     """Return the settings for the library by its names."""
@@ -208,7 +208,7 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     """Make the library's agents with copies of an environment.
 
     Args:
-        settings: As :func:`told` returns them.
+        settings: As :func:`library_settings` returns them.
         plan: Plan of the training.
         shown: Function that converts an agent's observation vector for the library.
         learns: Whether the agents learn; if not, no buffer and no learner are made.
@@ -219,9 +219,9 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     folder = tempfile.mkdtemp(prefix="xuance-")
     config = Namespace(**{**settings, "log_dir": folder, "model_dir": folder})
 
-    def copy(given: Any) -> Copy:
+    def copy(given: Any) -> LibraryEnv:
         seeds = np.random.SeedSequence((settings["seed"], given.env_seed))
-        return Copy(plan, shown, int(seeds.generate_state(1)[0]))
+        return LibraryEnv(plan, shown, int(seeds.generate_state(1)[0]))
 
     REGISTRY_MULTI_AGENT_ENV[_ENV] = copy
     kind = REGISTRY_Agents[config.agent]

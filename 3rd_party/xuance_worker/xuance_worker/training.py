@@ -10,7 +10,7 @@ from typing import Any
 
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import device_of, tensorboard
-from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_memory import check_buffer_memory
 from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.training import TrainingRun
 from xuance_worker.algorithms import Algorithm
@@ -43,7 +43,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
     library = load_library()
     start = begin(config.seed, restored)
     kind = "continuous" if plan.bounded else "discrete"
-    settings = library.told(algorithm, algorithm.acting[kind], config, plan, start.seed, device)
+    settings = library.library_settings(algorithm, algorithm.acting[kind], config, plan, start.seed, device)
     moments = {}
     if config.normalize_observations:
         moments = plan.moments({} if restored is None else restored.values["moments"])
@@ -91,6 +91,6 @@ def _check_room(config: TeamConfig, plan: Plan) -> None:
     each = 4 * (2 * seen + 8 * len(plan.agents)) + 4 * 2 * seen  # the global state has the same size
     if isinstance(config, OnPolicyConfig):
         rows = config.num_envs * (plan.limit if config.use_rnn else config.n_steps)
-        check_room("num_envs x n_steps", rows, each)
+        check_buffer_memory("num_envs x n_steps", rows, each)
     elif isinstance(config, OffPolicyConfig):
-        check_room("buffer_size", config.buffer_size * (plan.limit if config.use_rnn else 1), each)
+        check_buffer_memory("buffer_size", config.buffer_size * (plan.limit if config.use_rnn else 1), each)

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart, interval_charts
 from gym_gui.analysis.charts.outcomes import OutcomeChart, TeamOutcome, outcome_chart
-from gym_gui.analysis.charts.pairs import PairChart, Side, pair_chart
+from gym_gui.analysis.charts.pairs import ChartSide, PairChart, pair_chart
 from gym_gui.analysis.charts.shapes import (
     Area,
     Box,
     Chart,
     Curve,
     Drawing,
+    HoverRegion,
     Line,
     Mark,
     Measure,
     Patch,
-    Spot,
-    Words,
+    TextLine,
 )
 
 __all__ = [
     "Area",
     "Box",
     "Chart",
+    "ChartSide",
     "Curve",
     "Drawing",
+    "HoverRegion",
     "Interval",
     "IntervalChart",
     "Line",
@@ -33,10 +35,8 @@ __all__ = [
     "OutcomeChart",
     "PairChart",
     "Patch",
-    "Side",
-    "Spot",
     "TeamOutcome",
-    "Words",
+    "TextLine",
     "interval_charts",
     "outcome_chart",
     "pair_chart",

@@ -18,12 +18,12 @@ from gym_gui.analysis.charts.shapes import (
     Chart,
     Curve,
     Drawing,
+    HoverRegion,
     Line,
     Mark,
     Measure,
     Patch,
-    Spot,
-    Words,
+    TextLine,
     baseline,
     cut,
 )
@@ -106,18 +106,20 @@ class BandChart(Chart):
         marks: list[Mark] = []
         for tick, word in zip(up.ticks, words, strict=True):
             marks.append(Line(left, up(tick), width - 2 * GAP, up(tick)))
-            marks.append(Words(left - ROW, baseline(up(tick)), word, anchor="end"))
+            marks.append(TextLine(left - ROW, baseline(up(tick)), word, anchor="end"))
         y = baseline(bottom + FOOT / 2)
         numbers = list(zip(right.ticks, right.words(), strict=True))
         room = (right.end - right.start) / max(len(numbers) - 1, 1)
         for i, (tick, word) in enumerate(numbers):
             if i % max(1, round(measure(word, 12) / max(room - ROW, 1) + 0.5)) == 0:
-                marks.append(Words(right(tick), y, word, anchor="middle"))
-        marks.append(Words(width - 2 * GAP, baseline(head - GAP), self.along, anchor="end"))
+                marks.append(TextLine(right(tick), y, word, anchor="middle"))
+        marks.append(TextLine(width - 2 * GAP, baseline(head - GAP), self.along, anchor="end"))
         spots = [self._spot(key, band, up, right, measure, width) for key, band in enumerate(self.bands)]
         return Drawing(width, height, tuple(marks), tuple(spots))
 
-    def _spot(self, key: int, band: Band, up: Scale, right: Scale, measure: Measure, width: float) -> Spot:
+    def _spot(
+        self, key: int, band: Band, up: Scale, right: Scale, measure: Measure, width: float
+    ) -> HoverRegion:
         top = key * LINE_PX
         name = cut(band.name, width * 0.6, measure)
         marks: list[Mark] = []
@@ -132,8 +134,8 @@ class BandChart(Chart):
         ]
         marks.append(Curve(tuple((x, up(y)) for x, y in zip(across, band.y, strict=True)), band.role, 1.8))
         marks.append(Box(Area(0, top + (LINE_PX - SWATCH) / 2, SWATCH, SWATCH), band.role, radius=2))
-        marks.append(Words(SWATCH + STEP, baseline(top + LINE_PX / 2), name, "text"))
-        return Spot(key, Area(0, top, width, LINE_PX), self._sentence(band), tuple(marks))
+        marks.append(TextLine(SWATCH + STEP, baseline(top + LINE_PX / 2), name, "text"))
+        return HoverRegion(key, Area(0, top, width, LINE_PX), self._sentence(band), tuple(marks))
 
     def _sentence(self, band: Band) -> str:
         if not band.x:

@@ -65,7 +65,7 @@ class CrossPlayChart(SquareChart):
         return Shade(away, wording.number(team.value.value), sentence, share)
 
 
-def mate_chart(found: CrossPlay) -> IntervalChart:
+def cross_play_chart(found: CrossPlay) -> IntervalChart:
     """Return a chart of self-play, cross-play and play with held-out partners, averaged over the pool."""
     rows = (("Self-play", found.own), ("Cross-play", found.cross), ("Held-out partners", found.held))
     kinds = [mate.kind for mate in found.policies if not mate.held_out]

@@ -17,11 +17,11 @@ from gym_gui.analysis.charts.shapes import (
     Box,
     Chart,
     Drawing,
+    HoverRegion,
     Line,
     Mark,
     Measure,
-    Spot,
-    Words,
+    TextLine,
     baseline,
     cut,
     operator_roles,
@@ -94,7 +94,7 @@ class IntervalChart(Chart):
         marks: list[Mark] = []
         for tick, word in zip(scale.ticks, scale.words(), strict=True):
             marks.append(Line(scale(tick), top + STEP, scale(tick), bottom))
-            marks.append(Words(scale(tick), baseline(bottom + STEP + LINE_PX / 2), word, anchor="middle"))
+            marks.append(TextLine(scale(tick), baseline(bottom + STEP + LINE_PX / 2), word, anchor="middle"))
         notes = [(row.estimate, top + (key + 0.5) * pitch) for key, row in enumerate(self.rows)]
         marks += [_ground(_note(e, scale, y, measure), y, measure) for e, y in notes if e.note]
         spots = [
@@ -104,11 +104,11 @@ class IntervalChart(Chart):
         return Drawing(width, height, tuple(marks), tuple(spots))
 
 
-def _spot(key: int, row: Interval, area: Area, scale: Scale, label: float, measure: Measure) -> Spot:
+def _spot(key: int, row: Interval, area: Area, scale: Scale, label: float, measure: Measure) -> HoverRegion:
     e, y = row.estimate, area.y + area.height / 2
     half = min(max(12.0, area.height * 0.13), area.height * 0.3)
     name = cut(row.name, label - GAP, measure, TEXT_PX)
-    marks: list[Mark] = [Words(0, baseline(y, TEXT_PX), name, "text", TEXT_PX)]
+    marks: list[Mark] = [TextLine(0, baseline(y, TEXT_PX), name, "text", TEXT_PX)]
     if e.low is not None and e.high is not None:
         wide = max(scale(e.high) - scale(e.low), 2.0)
         marks.append(Box(Area(scale(e.low), y - half, wide, 2 * half), row.role, 0.38, STEP))
@@ -116,19 +116,19 @@ def _spot(key: int, row: Interval, area: Area, scale: Scale, label: float, measu
         marks.append(Box(Area(scale(e.value) - 1.5, y - half - STEP, 3, 2 * half + 2 * STEP), row.role))
     if e.note:
         marks.append(_note(e, scale, y, measure))
-    return Spot(key, area, row.sentence(), tuple(marks))
+    return HoverRegion(key, area, row.sentence(), tuple(marks))
 
 
-def _note(e: Estimate, scale: Scale, y: float, measure: Measure) -> Words:
+def _note(e: Estimate, scale: Scale, y: float, measure: Measure) -> TextLine:
     """Return the estimate's note beside its value, on the side with more space."""
     at = scale.start if e.value is None else scale(e.value)
     if at > (scale.start + scale.end) / 2:
         text = cut(e.note, at - scale.start - GAP, measure, LABEL_PX)
-        return Words(at - GAP, baseline(y), text, anchor="end")
-    return Words(at + GAP, baseline(y), cut(e.note, scale.end - at - GAP, measure, LABEL_PX))
+        return TextLine(at - GAP, baseline(y), text, anchor="end")
+    return TextLine(at + GAP, baseline(y), cut(e.note, scale.end - at - GAP, measure, LABEL_PX))
 
 
-def _ground(words: Words, y: float, measure: Measure) -> Box:
+def _ground(words: TextLine, y: float, measure: Measure) -> Box:
     """Return a background box that hides the grid lines behind a text."""
     wide = measure(words.text, words.pixels)
     left = words.x - (wide if words.anchor == "end" else 0.0)

@@ -16,10 +16,10 @@ from gym_gui.analysis.charts.shapes import (
     Box,
     Chart,
     Drawing,
+    HoverRegion,
     Mark,
     Measure,
-    Spot,
-    Words,
+    TextLine,
     baseline,
     cut,
 )
@@ -70,19 +70,19 @@ class OutcomeChart(Chart):
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
         """Draw each team's name, counts and bar in a size in pixels."""
         marks: list[Mark] = []
-        spots: list[Spot] = []
+        spots: list[HoverRegion] = []
         for key, team in enumerate(self.teams):
             top, counts = key * PITCH, team.words()
             y, room = top + HEADING / 2, width - measure(counts, LABEL_PX) - 2 * ROW
             name = cut(team.name, room, measure, TEXT_PX)
-            marks.append(Words(0, baseline(y, TEXT_PX), name, "text", TEXT_PX))
-            marks.append(Words(width, baseline(y), counts, anchor="end"))
+            marks.append(TextLine(0, baseline(y, TEXT_PX), name, "text", TEXT_PX))
+            marks.append(TextLine(width, baseline(y), counts, anchor="end"))
             spots += _parts(key, team, Area(0, top + HEADING + STEP, width, BAR), measure)
         return Drawing(width, height, tuple(marks), tuple(spots))
 
 
-def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[Spot]:
-    spots: list[Spot] = []
+def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[HoverRegion]:
+    spots: list[HoverRegion] = []
     left = bar.x
     for word, games, role in (
         ("won", team.won, "ok"),
@@ -100,8 +100,8 @@ def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[Spo
         share = f"{word} {wording.percent(games.value)}"
         if measure(share, SMALL_PX) + 2 * ROW <= area.width:
             y = baseline(area.y + BAR / 2, SMALL_PX)
-            marks.append(Words(area.x + ROW, y, share, f"on-{role}", SMALL_PX))
-        spots.append(Spot(key, area, f"{team.name}: {word} {wording.share(games)}.", tuple(marks)))
+            marks.append(TextLine(area.x + ROW, y, share, f"on-{role}", SMALL_PX))
+        spots.append(HoverRegion(key, area, f"{team.name}: {word} {wording.share(games)}.", tuple(marks)))
     return spots
 
 

@@ -16,11 +16,11 @@ from gym_gui.analysis.charts.shapes import (
     Box,
     Chart,
     Drawing,
+    HoverRegion,
     Line,
     Mark,
     Measure,
-    Spot,
-    Words,
+    TextLine,
     baseline,
     cut,
     operator_roles,
@@ -38,7 +38,7 @@ HEAD: Final = ROW
 FOOT: Final = 24
 
 
-class Side(NamedTuple):
+class ChartSide(NamedTuple):
     """Name of one of the two operators or teams of a pair chart, and the name of its color."""
 
     name: str
@@ -59,8 +59,8 @@ class PairChart(Chart):
     """
 
     title: str
-    first: Side
-    second: Side
+    first: ChartSide
+    second: ChartSide
     comparison: Comparison
 
     def __bool__(self) -> bool:
@@ -103,7 +103,7 @@ class PairChart(Chart):
         for tick, word in zip(scale.ticks, words, strict=True):
             role = "line" if tick else "muted"
             marks.append(Line(left, scale(tick), left + wide, scale(tick), role))
-            marks.append(Words(left - ROW, baseline(scale(tick)), word, anchor="end"))
+            marks.append(TextLine(left - ROW, baseline(scale(tick)), word, anchor="end"))
         slot = wide / len(pairs)
         spots = [
             self._spot(pair, Area(left + i * slot, HEAD, slot, bottom - HEAD), scale)
@@ -111,7 +111,7 @@ class PairChart(Chart):
         ]
         return Drawing(width, height, tuple(marks), tuple(spots))
 
-    def _spot(self, pair: _Pair, area: Area, scale: Scale) -> Spot:
+    def _spot(self, pair: _Pair, area: Area, scale: Scale) -> HoverRegion:
         zero, end = scale(0.0), scale(pair.difference)
         role = (self.first if pair.difference > 0 else self.second).role
         if pair.difference < 0 and same_hue(self.first.role, self.second.role):
@@ -121,7 +121,7 @@ class PairChart(Chart):
         thick = max(1.0, min(18.0, area.width * 0.7))
         x, high = area.x + (area.width - thick) / 2, max(abs(end - zero), 2.0)
         bar = Box(Area(x, min(zero, end), thick, high), role, 0.78)
-        return Spot(pair.key, area, self._sentence(pair), (bar,))
+        return HoverRegion(pair.key, area, self._sentence(pair), (bar,))
 
     def _sentence(self, pair: _Pair) -> str:
         where = f"Seed {pair.seed}" if pair.seed is not None else f"Pair {pair.key + 1}"
@@ -137,8 +137,8 @@ class PairChart(Chart):
         right = measure(order, 12)
         sides = f"↑ {self.first.name} ahead\N{EM SPACE}↓ {self.second.name} ahead"
         return [
-            Words(area.x, y, cut(sides, area.width - right - GAP, measure)),
-            Words(end, y, cut(order, area.width, measure), anchor="end"),
+            TextLine(area.x, y, cut(sides, area.width - right - GAP, measure)),
+            TextLine(end, y, cut(order, area.width, measure), anchor="end"),
         ]
 
     @property
@@ -169,10 +169,10 @@ def pair_chart(
     if c.kind == "operators":
         both = (operators[c.first], operators[c.second])
         roles = operator_roles(both) if roles is None else roles
-        first, second = (Side(clean(o.name), roles[o.key]) for o in both)
+        first, second = (ChartSide(clean(o.name), roles[o.key]) for o in both)
         return PairChart(f"Same seed, {first.name} minus {second.name}", first, second, c)
     operator = operators[c.operator]
     teams = {team.name: kind_role(next(iter(ResultRow(operator, team).kinds), "")) for team in operator.teams}
-    first, second = (Side(clean(name), teams.get(name, "baseline")) for name in (c.first, c.second))
+    first, second = (ChartSide(clean(name), teams.get(name, "baseline")) for name in (c.first, c.second))
     where = f"{clean(operator.name)}: same match"
     return PairChart(f"{where}, {first.name} minus {second.name}", first, second, c)

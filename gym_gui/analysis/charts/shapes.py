@@ -15,9 +15,9 @@ from gym_gui.core.drawing.colors import (
     KIND_COLORS,
     Tokens,
     contrast,
+    distinct_roles,
     leading_kind,
     mixed,
-    roles_apart,
 )
 
 Measure = Callable[[str, int], float]
@@ -68,7 +68,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextLine:
     """Line of text with its baseline at ``y``; its start, middle or end (``anchor``) is at ``x``."""
 
     x: float
@@ -98,11 +98,11 @@ class Patch:
     opacity: float = 1.0
 
 
-Mark = Line | Box | Words | Curve | Patch
+Mark = Line | Box | TextLine | Curve | Patch
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class HoverRegion:
     """Part of a chart (a row, bar or square) with a sentence that appears under the pointer.
 
     Attributes:
@@ -132,7 +132,7 @@ class Drawing:
     width: float
     height: float
     marks: tuple[Mark, ...]
-    spots: tuple[Spot, ...]
+    spots: tuple[HoverRegion, ...]
 
 
 class Chart(ABC):
@@ -197,7 +197,7 @@ def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
     Args:
         operators: All operators of a report, in recorded order.
     """
-    roles = roles_apart([leading_kind(operator.kinds) for operator in operators])
+    roles = distinct_roles([leading_kind(operator.kinds) for operator in operators])
     return {operator.key: role for operator, role in zip(operators, roles, strict=True)}
 
 

@@ -13,11 +13,11 @@ from gym_gui.analysis.charts.shapes import (
     Box,
     Chart,
     Drawing,
+    HoverRegion,
     Line,
     Mark,
     Measure,
-    Spot,
-    Words,
+    TextLine,
     baseline,
     cut,
 )
@@ -95,12 +95,14 @@ class SquareChart(Chart):
         left = min(max(measure(label, 12) for label in labels) + GAP, width * 0.4)
         side = min((width - left) / len(names), (height - HEAD) / len(names), 48.0)
         marks: list[Mark] = []
-        spots: list[Spot] = []
+        spots: list[HoverRegion] = []
         for i, label in enumerate(labels):
             middle = HEAD + (i + 0.5) * side
             if side >= 11:
-                marks.append(Words(0, baseline(middle), cut(label, left - ROW, measure)))
-                marks.append(Words(left + (i + 0.5) * side, baseline(HEAD / 2), str(i + 1), anchor="middle"))
+                marks.append(TextLine(0, baseline(middle), cut(label, left - ROW, measure)))
+                marks.append(
+                    TextLine(left + (i + 0.5) * side, baseline(HEAD / 2), str(i + 1), anchor="middle")
+                )
             for j in range(len(names)):
                 if (shade := self.shade(i, j)) is not None:
                     area = Area(left + j * side, HEAD + i * side, side, side)
@@ -108,7 +110,7 @@ class SquareChart(Chart):
         return Drawing(width, height, tuple(marks), tuple(spots))
 
 
-def _spot(number: int, area: Area, shade: Shade, measure: Measure) -> Spot:
+def _spot(number: int, area: Area, shade: Shade, measure: Measure) -> HoverRegion:
     role = "ok" if shade.away > 0 else "error" if shade.away < 0 else "raised"
     whole = area.inset(0.5)
     square: list[Mark] = []
@@ -123,8 +125,8 @@ def _spot(number: int, area: Area, shade: Shade, measure: Measure) -> Spot:
             square.append(Box(whole, role, 0.15 + 0.6 * abs(shade.away)))
     if area.width >= measure(shade.number, 11) + _INSET:
         x, y = area.x + area.width / 2, baseline(area.y + area.height / 2, 11)
-        square.append(Words(x, y, shade.number, "text", 11, "middle"))
-    return Spot(number, area, shade.sentence, tuple(square))
+        square.append(TextLine(x, y, shade.number, "text", 11, "middle"))
+    return HoverRegion(number, area, shade.sentence, tuple(square))
 
 
 def _outline(area: Area) -> Iterator[Mark]:

@@ -11,10 +11,10 @@ from gym_gui.analysis.charts.shapes import (
     Chart,
     Curve,
     Drawing,
+    HoverRegion,
     Line,
     Mark,
     Patch,
-    Spot,
     role_colors,
     rough_width,
 )
@@ -53,7 +53,7 @@ def shapes(drawing: Drawing, ink: Ink) -> str:
     return marks + "".join(_spot(spot, ink) for spot in drawing.spots)
 
 
-def _spot(spot: Spot, ink: Ink) -> str:
+def _spot(spot: HoverRegion, ink: Ink) -> str:
     marks = "".join(_mark(mark, ink) for mark in spot.marks)
     area = f'<rect {_place(spot.area)} fill-opacity="0"/>'
     return f"<g><title>{safe(spot.sentence)}</title>{area}{marks}</g>"

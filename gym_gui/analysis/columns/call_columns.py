@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gym_gui.analysis.columns.cells import REPORTS, Cell, Place, ResultColumn, ResultRow
+from gym_gui.analysis.columns.cells import REPORTS, Cell, ColumnOutput, ResultColumn, ResultRow
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.wording import Locale
@@ -16,7 +16,7 @@ def per_episode(o: OperatorSummary, total: int) -> float | None:
     return total / o.recorded if o.recorded else None
 
 
-def _any_calls(rows: Sequence[ResultRow], _: Place) -> bool:
+def _any_calls(rows: Sequence[ResultRow], _: ColumnOutput) -> bool:
     return any(row.operator.calls for row in rows)
 
 
@@ -90,14 +90,18 @@ CALL_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn("Operator", _plain_name, places=REPORTS, words=True),
     ResultColumn("Model", _models, values=_model_values, places=REPORTS, words=True),
     ResultColumn(
-        "Calls to models", _calls, values=_call_values, places=REPORTS, headings={Place.TERMINAL: "Calls"}
+        "Calls to models",
+        _calls,
+        values=_call_values,
+        places=REPORTS,
+        headings={ColumnOutput.TERMINAL: "Calls"},
     ),
     ResultColumn(
         "Calls per episode",
         _calls_per_episode,
         values=_per_episode_values,
         places=REPORTS,
-        headings={Place.TERMINAL: "/ episode"},
+        headings={ColumnOutput.TERMINAL: "/ episode"},
     ),
     ResultColumn("Tokens in", _tokens_in, places=REPORTS),
     ResultColumn("Tokens out", _tokens_out, places=REPORTS),
@@ -105,7 +109,7 @@ CALL_COLUMNS: tuple[ResultColumn, ...] = (
         "Tokens per episode",
         _tokens_per_episode,
         places=REPORTS,
-        headings={Place.TERMINAL: "/ episode"},
+        headings={ColumnOutput.TERMINAL: "/ episode"},
     ),
     ResultColumn(
         "Cost",

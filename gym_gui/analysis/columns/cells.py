@@ -12,7 +12,7 @@ from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words.wording import C, Locale
 
 
-class Place(Flag):
+class ColumnOutput(Flag):
     """Outputs in which a column may appear: terminal, HTML page, window."""
 
     TERMINAL = auto()
@@ -20,8 +20,8 @@ class Place(Flag):
     WINDOW = auto()
 
 
-REPORTS = Place.TERMINAL | Place.PAGE
-EVERYWHERE = REPORTS | Place.WINDOW
+REPORTS = ColumnOutput.TERMINAL | ColumnOutput.PAGE
+EVERYWHERE = REPORTS | ColumnOutput.WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Cell(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-def _always(_rows: Sequence[ResultRow], _place: Place) -> bool:
+def _always(_rows: Sequence[ResultRow], _place: ColumnOutput) -> bool:
     return True
 
 
@@ -109,15 +109,15 @@ class ResultColumn:
     cell: Callable[[ResultRow, Locale], Cell]
     about: str = ""
     values: Callable[[OperatorSummary], Mapping[str, Any]] | None = None
-    places: Place = EVERYWHERE
-    headings: Mapping[Place, str] = field(default_factory=dict[Place, str])
-    wanted: Callable[[Sequence[ResultRow], Place], bool] = _always
+    places: ColumnOutput = EVERYWHERE
+    headings: Mapping[ColumnOutput, str] = field(default_factory=dict[ColumnOutput, str])
+    wanted: Callable[[Sequence[ResultRow], ColumnOutput], bool] = _always
     of_teams: bool = False
     of_options: bool = False
     words: bool = False
     tip: Callable[[ResultRow], str | None] | None = None
 
-    def heading_in(self, place: Place) -> str:
+    def heading_in(self, place: ColumnOutput) -> str:
         """Return the column's heading in an output."""
         return self.headings.get(place, self.heading)
 
@@ -130,7 +130,7 @@ class ResultColumn:
 
 
 def columns_in(
-    place: Place, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]
+    place: ColumnOutput, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]
 ) -> list[ResultColumn]:
     """Return the columns that an output shows for given rows, from left to right."""
     return [column for column in columns if place in column.places and column.wanted(rows, place)]

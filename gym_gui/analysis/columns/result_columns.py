@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS, per_episode
-from gym_gui.analysis.columns.cells import REPORTS, Cell, Place, ResultColumn, ResultRow
+from gym_gui.analysis.columns.cells import REPORTS, Cell, ColumnOutput, ResultColumn, ResultRow
 from gym_gui.analysis.columns.option_columns import option_in_words
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.statistics.summary_numbers import Bounds, Estimate
@@ -60,20 +60,20 @@ def _by_team(row: ResultRow) -> bool:
     return row.team is None and row.competes
 
 
-def _some_alone(rows: Sequence[ResultRow], place: Place) -> bool:
+def _some_alone(rows: Sequence[ResultRow], place: ColumnOutput) -> bool:
     """Return whether to show returns of all agents; a terminal omits them if teams compete everywhere."""
-    return place is not Place.TERMINAL or not all(row.competes for row in rows)
+    return place is not ColumnOutput.TERMINAL or not all(row.competes for row in rows)
 
 
-def _scored(rows: Sequence[ResultRow], _: Place) -> bool:
+def _scored(rows: Sequence[ResultRow], _: ColumnOutput) -> bool:
     return any(row.competes and team.score for row in rows for team in row.operator.teams)
 
 
-def _not_scored(rows: Sequence[ResultRow], place: Place) -> bool:
+def _not_scored(rows: Sequence[ResultRow], place: ColumnOutput) -> bool:
     return not _scored(rows, place)
 
 
-def _any_compete(rows: Sequence[ResultRow], _: Place) -> bool:
+def _any_compete(rows: Sequence[ResultRow], _: ColumnOutput) -> bool:
     return any(row.competes for row in rows)
 
 
@@ -163,7 +163,7 @@ def _won(row: ResultRow, locale: Locale) -> Cell:
     return Cell(wording.percent(row.team.win.value if row.team and row.team.win else None, locale))
 
 
-def _any_success(rows: Sequence[ResultRow], _: Place) -> bool:
+def _any_success(rows: Sequence[ResultRow], _: ColumnOutput) -> bool:
     return any(row.operator.success for row in rows)
 
 
@@ -217,7 +217,7 @@ _CAUSES: Mapping[str, str] = {
 }
 
 
-def _any_causes(rows: Sequence[ResultRow], _: Place) -> bool:
+def _any_causes(rows: Sequence[ResultRow], _: ColumnOutput) -> bool:
     return any(row.operator.unusable_causes for row in rows)
 
 
@@ -237,9 +237,9 @@ def _fallbacks(row: ResultRow, locale: Locale) -> Cell:
     return Cell(wording.number(decisions.fallbacks if decisions else None, 0, locale))
 
 
-def _timed(rows: Sequence[ResultRow], place: Place) -> bool:
+def _timed(rows: Sequence[ResultRow], place: ColumnOutput) -> bool:
     known = [row.operator.decisions for row in rows]
-    return place is not Place.TERMINAL or any(d and d.latency_p50_ms is not None for d in known)
+    return place is not ColumnOutput.TERMINAL or any(d and d.latency_p50_ms is not None for d in known)
 
 
 def _latency(row: ResultRow, locale: Locale) -> Cell:
@@ -258,7 +258,7 @@ def _decision_values(o: OperatorSummary) -> Mapping[str, Any]:
     }
 
 
-def _any_options(rows: Sequence[ResultRow], _: Place) -> bool:
+def _any_options(rows: Sequence[ResultRow], _: ColumnOutput) -> bool:
     return any(row.operator.options for row in rows)
 
 
@@ -285,7 +285,7 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         "Kind",
         _kinds,
         values=_kind_values,
-        headings={Place.WINDOW: ""},
+        headings={ColumnOutput.WINDOW: ""},
         of_teams=True,
         words=True,
     ),
@@ -293,17 +293,17 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         "IQM return",
         _value,
         "Interquartile mean: the mean of the middle half of the episodes' returns",
-        places=Place.WINDOW,
+        places=ColumnOutput.WINDOW,
         wanted=_not_scored,
         of_teams=True,
         tip=_basis,
     ),
-    ResultColumn("Mean score", _value, places=Place.WINDOW, wanted=_scored, of_teams=True, tip=_basis),
+    ResultColumn("Mean score", _value, places=ColumnOutput.WINDOW, wanted=_scored, of_teams=True, tip=_basis),
     ResultColumn(
         "95 % interval",
         _interval,
         "Bootstrap interval over seeds; none if all values are equal",
-        places=Place.WINDOW,
+        places=ColumnOutput.WINDOW,
         of_teams=True,
         tip=_basis,
     ),
@@ -315,7 +315,7 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         _mean,
         values=_mean_values,
         places=REPORTS,
-        headings={Place.TERMINAL: "Mean"},
+        headings={ColumnOutput.TERMINAL: "Mean"},
         wanted=_some_alone,
     ),
     ResultColumn(
@@ -323,14 +323,14 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         _iqm,
         values=_iqm_values,
         places=REPORTS,
-        headings={Place.TERMINAL: "IQM [95 %]"},
+        headings={ColumnOutput.TERMINAL: "IQM [95 %]"},
         wanted=_some_alone,
     ),
     ResultColumn(
         "Won",
         _won,
         "Share of episodes the team won",
-        places=Place.WINDOW,
+        places=ColumnOutput.WINDOW,
         wanted=_any_compete,
         of_teams=True,
     ),
@@ -347,7 +347,7 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         _options,
         "Mean number of manager decisions per episode; the chosen options are listed below",
         _option_values,
-        places=Place.WINDOW,
+        places=ColumnOutput.WINDOW,
         wanted=_any_options,
     ),
     ResultColumn(
@@ -364,13 +364,13 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         wanted=_any_causes,
         words=True,
     ),
-    ResultColumn("Fallbacks", _fallbacks, places=Place.PAGE),
+    ResultColumn("Fallbacks", _fallbacks, places=ColumnOutput.PAGE),
     ResultColumn(
         "Decision p50",
         _latency,
         "Median time from the request for a decision to its answer",
         _decision_values,
-        headings={Place.TERMINAL: "Decision"},
+        headings={ColumnOutput.TERMINAL: "Decision"},
         wanted=_timed,
     ),
 )

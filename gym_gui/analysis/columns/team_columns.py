@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gym_gui.analysis.columns.cells import Cell, Place, ResultColumn, ResultRow
+from gym_gui.analysis.columns.cells import Cell, ColumnOutput, ResultColumn, ResultRow
 from gym_gui.analysis.statistics.summary_numbers import Share
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.wording import Locale
@@ -32,16 +32,16 @@ def _team_score(row: ResultRow, locale: Locale) -> Cell:
     return Cell(wording.estimate_or_why(score, locale) if score else locale.none)
 
 
-def _any_score(rows: Sequence[ResultRow], place: Place) -> bool:
-    return place is Place.PAGE or any(row.team and row.team.score for row in rows)
+def _any_score(rows: Sequence[ResultRow], place: ColumnOutput) -> bool:
+    return place is ColumnOutput.PAGE or any(row.team and row.team.score for row in rows)
 
 
-def _no_score(rows: Sequence[ResultRow], place: Place) -> bool:
+def _no_score(rows: Sequence[ResultRow], place: ColumnOutput) -> bool:
     return not _any_score(rows, place)
 
 
-def _any_win(rows: Sequence[ResultRow], place: Place) -> bool:
-    return place is Place.PAGE or any(row.team and row.team.win for row in rows)
+def _any_win(rows: Sequence[ResultRow], place: ColumnOutput) -> bool:
+    return place is ColumnOutput.PAGE or any(row.team and row.team.win for row in rows)
 
 
 def _team_won(row: ResultRow, locale: Locale) -> Cell:
@@ -62,23 +62,27 @@ def _counted(share: Share | None, locale: Locale) -> Cell:
 
 TEAM_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn("Team", _team, of_teams=True, words=True),
-    ResultColumn("Played by", _members, places=Place.PAGE, of_teams=True, words=True),
+    ResultColumn("Played by", _members, places=ColumnOutput.PAGE, of_teams=True, words=True),
     ResultColumn(
         "Mean return, 95 %",
         _team_return,
-        headings={Place.TERMINAL: "Return"},
+        headings={ColumnOutput.TERMINAL: "Return"},
         wanted=_any_score,
         of_teams=True,
     ),
-    ResultColumn("Return [95 %]", _team_return, places=Place.TERMINAL, wanted=_no_score, of_teams=True),
+    ResultColumn(
+        "Return [95 %]", _team_return, places=ColumnOutput.TERMINAL, wanted=_no_score, of_teams=True
+    ),
     ResultColumn(
         "Mean score, 95 %",
         _team_score,
-        headings={Place.TERMINAL: "Score [95 %]"},
+        headings={ColumnOutput.TERMINAL: "Score [95 %]"},
         wanted=_any_score,
         of_teams=True,
     ),
-    ResultColumn("Won", _team_won, headings={Place.TERMINAL: "Won [95 %]"}, wanted=_any_win, of_teams=True),
+    ResultColumn(
+        "Won", _team_won, headings={ColumnOutput.TERMINAL: "Won [95 %]"}, wanted=_any_win, of_teams=True
+    ),
     ResultColumn("Drawn", _team_drew, wanted=_any_win, of_teams=True),
     ResultColumn("Lost", _team_lost, wanted=_any_win, of_teams=True),
 )

@@ -18,7 +18,7 @@ from gym_gui.analysis.statistics import stratified
 from gym_gui.analysis.statistics.intervals import Floats, unseen_share
 from gym_gui.analysis.statistics.seeds_needed import ALPHA
 from gym_gui.analysis.statistics.stats import holm
-from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, Ends
+from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, IntervalEnds
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.verdict_words import algorithm_verdict_words
@@ -85,7 +85,12 @@ def compare_pairs(
 
 
 def _two_sided(
-    value: float, ends: Ends | None, statistic: str, method: str, counts: tuple[int, int], enough: bool
+    value: float,
+    ends: IntervalEnds | None,
+    statistic: str,
+    method: str,
+    counts: tuple[int, int],
+    enough: bool,
 ) -> Estimate:
     n, least = counts
     unseen = unseen_share(least)

@@ -15,16 +15,16 @@ from gym_gui.analysis.findings.trainings import (
     MEAN_RETURN,
     PERCENTILE_TRAININGS,
     AlgorithmReport,
+    AlgorithmResults,
     AlgorithmSummary,
     Scale,
-    Trained,
     TrainedScores,
 )
 from gym_gui.analysis.statistics import stratified
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.analysis.statistics.intervals import Floats, share_interval, unseen_share
 from gym_gui.analysis.statistics.stats import mean
-from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, Ends
+from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, IntervalEnds
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
@@ -65,7 +65,7 @@ def compare_algorithms(
     environments = shared_environments(groups)
     scales = {env_id: scale for env_id, scale in (scales or {}).items() if env_id in environments}
     if len(environments) > 1 and set(scales) != set(environments):
-        raise UsageError("scores of several environments must be normalised before they are combined")
+        raise UsageError("scores of several environments must be normalized before they are combined")
     if len(environments) == 1:
         scales, reference = {}, ""
     _check_scales(scales, reference)
@@ -85,7 +85,7 @@ def compare_algorithms(
         )
         for name, rank in zip(order, ranks, strict=True)
     ]
-    measure = "normalised score" if scales else scored
+    measure = "normalized score" if scales else scored
     compared = {name: [of[env_id] for env_id in environments] for name, of in by_name.items()}
     comparisons = compare_pairs(order, samples, compared, measure)
     return AlgorithmReport(
@@ -135,7 +135,7 @@ def _check_scales(scales: Mapping[str, Scale], reference: str) -> None:
             raise UsageError(
                 f"{reference or 'the reference'} is no better than random play in {env_id} "
                 f"({wording.number(scale.reference)} against {wording.number(scale.random)}), "
-                "so scores cannot be normalised by it",
+                "so scores cannot be normalized by it",
                 fix="Choose another algorithm with --reference",
             )
 
@@ -156,9 +156,9 @@ def _mean_score(sample: Sequence[Floats]) -> float:
     return stratified.mean_of_tasks(sample)
 
 
-def _trained(group: TrainedScores) -> Trained:
+def _trained(group: TrainedScores) -> AlgorithmResults:
     scores = [np.array([score for _, score in sorted(group.scores.items())])]
-    return Trained(
+    return AlgorithmResults(
         group.group,
         group.env_id,
         dict(sorted(group.scores.items())),
@@ -180,7 +180,7 @@ def _estimate(sample: Sequence[Floats], statistic: Literal["mean", "iqm"]) -> Es
 
 
 def _with_ends(
-    value: float, ends: Ends | None, sample: Sequence[Floats], statistic: str, method: str, least: int
+    value: float, ends: IntervalEnds | None, sample: Sequence[Floats], statistic: str, method: str, least: int
 ) -> Estimate:
     n = sum(map(len, sample))
     if ends is None:

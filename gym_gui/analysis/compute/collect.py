@@ -46,7 +46,7 @@ class SquadResult(NamedTuple):
     seats: str
 
 
-class Played(NamedTuple):
+class CompletedEpisode(NamedTuple):
     """A completed episode.
 
     Attributes:
@@ -79,7 +79,7 @@ class Played(NamedTuple):
         return Sample(self.seed, self.round, self.digest)
 
 
-class Unfinished(NamedTuple):
+class UnfinishedEpisode(NamedTuple):
     """A failed or aborted episode, with the reason."""
 
     episode: int
@@ -129,9 +129,9 @@ class OperatorData:
         stepless: Number of completed episodes of which step rows are missing.
     """
 
-    played: list[Played] = field(default_factory=list[Played])
-    halved: list[Played] = field(default_factory=list[Played])
-    unfinished: list[Unfinished] = field(default_factory=list[Unfinished])
+    played: list[CompletedEpisode] = field(default_factory=list[CompletedEpisode])
+    halved: list[CompletedEpisode] = field(default_factory=list[CompletedEpisode])
+    unfinished: list[UnfinishedEpisode] = field(default_factory=list[UnfinishedEpisode])
     taken_back: int = 0
     out_of_time: int = 0
     squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
@@ -169,7 +169,7 @@ class OperatorData:
         return self.seatings > 1
 
     @property
-    def completed(self) -> list[Played]:
+    def completed(self) -> list[CompletedEpisode]:
         """All completed episodes in the order of their indices, also those that do not count."""
         return sorted((*self.played, *self.halved), key=lambda e: e.episode)
 
@@ -216,7 +216,7 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
                 "stopped" if episode.status is EpisodeStatus.ABORTED else "no reason given"
             )
             lost = episode.status is EpisodeStatus.FAILED and episode.is_open
-            unfinished = Unfinished(episode.episode_index, episode.seed, episode.status, reason, lost)
+            unfinished = UnfinishedEpisode(episode.episode_index, episode.seed, episode.status, reason, lost)
             data.unfinished.append(unfinished)
     data.played.sort(key=lambda e: e.episode)
     data.unfinished.sort(key=lambda e: e.episode)
@@ -240,7 +240,7 @@ def _in_rounds(data: OperatorData) -> None:
         data.halved = [e for e in played if complete[e.round] < data.seatings]
 
 
-def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
+def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> CompletedEpisode:
     outcome = episode.outcome or {}
     by_slot: dict[str, list[float | None]] = {}
     for seat, value in episode.returns.items():  # a slot may have played several agents that appeared
@@ -251,7 +251,7 @@ def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
         )
         for seats, team in episode.teams.items()
     }
-    return Played(
+    return CompletedEpisode(
         episode.episode_index,
         episode.seed,
         _finite(episode.total_reward),

@@ -9,7 +9,14 @@ from gym_gui.analysis.compute.rated_trainings import trainings_of
 from gym_gui.analysis.compute.team_values import MIN_TEAM_SEEDS, TeamValues, read_team_values
 from gym_gui.analysis.compute.verdicts import compare_family
 from gym_gui.analysis.findings.comparison import Comparison, Verdict
-from gym_gui.analysis.findings.cross_play import CrossPlay, Mate, SeatTeam, Spread, Team, TrainedTeams
+from gym_gui.analysis.findings.cross_play import (
+    CrossPlay,
+    CrossPlayResult,
+    SeatTeam,
+    Team,
+    TrainedTeams,
+    TrainingSpread,
+)
 from gym_gui.analysis.findings.pairs import Sides
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics.summary_numbers import Estimate
@@ -84,17 +91,17 @@ def _lifts(played: TeamValues) -> dict[tuple[str, str], Comparison]:
     return dict(zip(found, compare_family(pairs), strict=True))
 
 
-def _by_cross_play(mate: Mate) -> tuple[bool, float]:
+def _by_cross_play(mate: CrossPlayResult) -> tuple[bool, float]:
     shown = next((e for e in (mate.cross, mate.held, mate.own) if e is not None), _NOTHING)
     return mate.held_out, -(shown.value or 0.0)
 
 
-def _mate(played: TeamValues, name: str) -> Mate:
+def _mate(played: TeamValues, name: str) -> CrossPlayResult:
     held_out = name in played.held_out
     others = [other for other in played.pool if other != name]
     cross, held = ([(name, other) for other in among] for among in (others, played.held_out))
     joined = played.pairs(played.mean_of(cross), played.mean_of([(other, other) for other in others]))
-    return Mate(
+    return CrossPlayResult(
         policy=name,
         kind=played.found.players.get(name, ""),
         held_out=held_out,
@@ -148,7 +155,7 @@ def _algorithms(played: TeamValues, run: Run) -> Iterator[TrainedTeams]:
         yield TrainedTeams(name, tuple(trainings), **spreads)
 
 
-def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> Spread | None:
+def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> TrainingSpread | None:
     """Return mean, minimum and maximum of the policies' mean scores; ``None`` if a policy has no game."""
     made: list[float] = []
     for policy, others in partners.items():
@@ -156,7 +163,7 @@ def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> Spread
         if not values:
             return None
         made.append(sum(values) / len(values))
-    return Spread(sum(made) / len(made), min(made), max(made)) if made else None
+    return TrainingSpread(sum(made) / len(made), min(made), max(made)) if made else None
 
 
 def _lift_sentences(lifts: Mapping[tuple[str, str], Comparison], order: Sequence[str]) -> Iterator[str]:
@@ -195,7 +202,7 @@ def _notes(played: TeamValues, run: Run) -> Iterator[str]:
     for reason, times in found.reasons.most_common(_MAX_REASONS):
         yield f"{times} x {' '.join(reason.split())}"
     if 0 < len(played.seeds) < MIN_TEAM_SEEDS:
-        yield f"With fewer than {MIN_TEAM_SEEDS} seeds no team has an interval: too few of them may differ."
+        yield f"With fewer than {MIN_TEAM_SEEDS} seeds no team has an interval: too few seeds may differ."
     if found.halved:
         left = wording.count(found.halved, "game")
         yield f"{left} left out: their seed was not completed in every seating."

@@ -1,19 +1,55 @@
-"""Chooses episodes of an operator to show: the best, the median and the worst."""
+"""Chooses episodes of an operator to show: the best, the median, the worst and failed ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gym_gui.analysis.compute.collect import OperatorData, Played
+from gym_gui.analysis.compute.collect import CompletedEpisode, OperatorData
+from gym_gui.analysis.compute.pairing import Entry, totals
 from gym_gui.analysis.findings.summary import Highlight
+from gym_gui.analysis.statistics import stats
+from gym_gui.core.enums import EpisodeStatus
 
 RETURN = "return"
 
 
 class _Ranked(NamedTuple):
     value: float
-    episode: Played
+    episode: CompletedEpisode
+
+
+class ShownEpisode(NamedTuple):
+    """Episode that a report may show; known before the statistics are computed.
+
+    Attributes:
+        operator_key: Key of the operator that played the episode.
+        key: Run id, operator id and episode index.
+        bad: Reason why the episode failed; empty if it did not fail.
+    """
+
+    operator_key: str
+    key: tuple[str, str, int]
+    bad: str = ""
+
+
+def shown_episodes(entries: Sequence[Entry]) -> list[ShownEpisode]:
+    """Return the episodes that a report may show, of each task the operators with the best IQM first."""
+    tasks = list(dict.fromkeys(entry.title for entry in entries))
+
+    def rank(entry: Entry) -> tuple[int, float]:
+        values = [value for value, _ in totals(entry)]
+        return tasks.index(entry.title), -stats.iqm(values) if values else math.inf
+
+    return [shown for entry in sorted(entries, key=rank) for shown in _shown(entry)]
+
+
+def _shown(entry: Entry) -> list[ShownEpisode]:
+    place = entry.run.run_id, entry.operator.operator_id
+    good = [ShownEpisode(entry.key, (*place, h.episode_index)) for h in highlights_of(entry.data)]
+    failed = [e for e in entry.data.unfinished if e.status is EpisodeStatus.FAILED]
+    return good + [ShownEpisode(entry.key, (*place, e.episode), e.reason) for e in failed]
 
 
 def highlights_of(data: OperatorData) -> tuple[Highlight, ...]:

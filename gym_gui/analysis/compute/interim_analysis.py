@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gym_gui.analysis.compute.verdicts import compared, tested
-from gym_gui.analysis.findings.comparison import Comparison, Stage
+from gym_gui.analysis.findings.comparison import Comparison, LastInterimLook
 from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics import stats
 from gym_gui.analysis.statistics.intervals import Floats
-from gym_gui.analysis.statistics.sequential_test import ALPHA, Look, SequentialTest
+from gym_gui.analysis.statistics.sequential_test import ALPHA, InterimResult, SequentialTest
 from gym_gui.core.record_fields import count, items, mapping, strings
 
 LOOKS = "looks"
@@ -27,19 +27,19 @@ Pair = frozenset[str]
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedLooks:
     """Interim looks that a run took at one comparison: number of seeds at each look, and planned maximum."""
 
     seeds: tuple[int, ...]
     largest: int
 
 
-def looks_are_planned(run: Run) -> bool:
+def has_planned_looks(run: Run) -> bool:
     """Return whether a run adds seeds until its comparisons are decided."""
     return (mapping(run.record.experiment.get("execution")) or {}).get("until") == "decided"
 
 
-def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
+def operators_in_same_looks(run: Run, operator_id: str) -> frozenset[str]:
     """Return the ids of the operators in the same interim looks as an operator, which is included.
 
     The set is empty before the run's first look.
@@ -49,7 +49,7 @@ def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
     return frozenset(next((group for group in groups if operator_id in group), ()))
 
 
-def recorded_looks(run: Run) -> dict[Pair, Planned]:
+def recorded_looks(run: Run) -> dict[Pair, PlannedLooks]:
     """Return the interim looks that a run has taken, by the ids of the two compared operators."""
     seeds: dict[Pair, list[int]] = {}
     largest: dict[Pair, int] = {}
@@ -62,10 +62,10 @@ def recorded_looks(run: Run) -> dict[Pair, Planned]:
             if at and of and max(seeds.get(pair, [0])) < at <= of:
                 seeds.setdefault(pair, []).append(at)
                 largest[pair] = of
-    return {pair: Planned(tuple(at), largest[pair]) for pair, at in seeds.items()}
+    return {pair: PlannedLooks(tuple(at), largest[pair]) for pair, at in seeds.items()}
 
 
-class FamilyAtLooks:
+class SequentialFamily:
     """Family of comparisons with sequential tests, which are evaluated at several interim looks.
 
     Holm's procedure corrects for all comparisons of the family at every look, including decided comparisons
@@ -83,10 +83,10 @@ class FamilyAtLooks:
         self._largest, self._family = largest, len(pairs)
         self._tests = {pair: SequentialTest(len(pairs)) for pair in pairs}
         self._taken = dict.fromkeys(pairs, 0)
-        self._stages: dict[Pair, Stage] = {}
+        self._stages: dict[Pair, LastInterimLook] = {}
         self.decided: dict[Pair, Comparison] = {}
 
-    def look(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, Look]:
+    def evaluate(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, InterimResult]:
         """Evaluate all comparisons that are not decided yet.
 
         Args:
@@ -96,17 +96,17 @@ class FamilyAtLooks:
         Returns:
             Result of the sequential test, for each comparison that was not decided before.
         """
-        found: dict[Pair, Look] = {}
+        found: dict[Pair, InterimResult] = {}
         level = ALPHA / max(1, self._family - len(self.decided))
         waiting = [(_pair(sides), sides, pairs) for sides, pairs in entries]
         waiting = [each for each in waiting if each[0] not in self.decided]
         for pair, sides, pairs in waiting:
             sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # sign by name, not by rank
             new, self._taken[pair] = sums[self._taken[pair] :], len(sums)
-            found[pair] = seen = self._tests[pair].look(new, seeds / self._largest, level)
+            found[pair] = seen = self._tests[pair].update(new, seeds / self._largest, level)
             before = self._stages.get(pair)
             looks = 1 if before is None else before.looks + 1
-            self._stages[pair] = Stage(seeds, self._largest, looks, seen.p, 1 - seen.tail)
+            self._stages[pair] = LastInterimLook(seeds, self._largest, looks, seen.p, 1 - seen.tail)
         adjusted = self._adjusted()
         for pair, sides, pairs in waiting:
             if adjusted[pair] < ALPHA:
@@ -146,10 +146,10 @@ def compare_at_looks(
     """
     recorded = recorded_looks(run)
     planned = {pair: recorded[of_run] for pair, of_run in ids.items() if of_run in recorded}
-    family = FamilyAtLooks(list(entries), max((each.largest for each in planned.values()), default=1))
+    family = SequentialFamily(list(entries), max((each.largest for each in planned.values()), default=1))
     for seeds in sorted({n for pair in entries if pair in planned for n in planned[pair].seeds}):
         due = [pair for pair in entries if pair in planned and seeds in planned[pair].seeds]
-        family.look(seeds, [entries[pair](seeds) for pair in due])
+        family.evaluate(seeds, [entries[pair](seeds) for pair in due])
     comparisons: dict[Pair, Comparison] = {}
     for pair, on_seeds in entries.items():
         looked = pair in planned

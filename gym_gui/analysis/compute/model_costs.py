@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from gym_gui.analysis.findings.summary import Answered, Calls
+from gym_gui.analysis.findings.summary import Calls, ModelAnswers
 from gym_gui.analysis.records.reader import OperatorRun
 from gym_gui.core.record_fields import count, mapping, number, text
 
@@ -96,7 +96,7 @@ class CallTally:
             usd,
             self.unpriced,
             self.cached_tokens,
-            tuple(Answered(asked, by, n) for (asked, by), n in self.models.most_common() if asked or by),
+            tuple(ModelAnswers(asked, by, n) for (asked, by), n in self.models.most_common() if asked or by),
             self.unsure,
             self.unsure_usd,
             self.estimated,

@@ -9,8 +9,13 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from gym_gui.analysis.compute.collect import OperatorData, Played, SquadResult
-from gym_gui.analysis.compute.interim_analysis import Pair, compare_at_looks, looked_beside, looks_are_planned
+from gym_gui.analysis.compute.collect import CompletedEpisode, OperatorData, SquadResult
+from gym_gui.analysis.compute.interim_analysis import (
+    Pair,
+    compare_at_looks,
+    has_planned_looks,
+    operators_in_same_looks,
+)
 from gym_gui.analysis.compute.tasks import Task, differences_in_words
 from gym_gui.analysis.findings.comparison import Comparison, Refusal
 from gym_gui.analysis.findings.pairs import Pairs, Sides
@@ -79,7 +84,7 @@ class Entry:
         return ", ".join(dict.fromkeys(agent.worker_id for agent in self.data.agents.values()))
 
 
-class Result(NamedTuple):
+class MeasuredResult(NamedTuple):
     """Result of an episode in the measure of a comparison.
 
     Attributes:
@@ -96,7 +101,7 @@ class Result(NamedTuple):
     digest: str | None
 
 
-Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
+Rounds = Mapping[tuple[int | None, int], Sequence[MeasuredResult]]
 """Results by seed and repetition (0, 1, …) of that seed, one result per seating."""
 
 
@@ -124,9 +129,9 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
 
 def _was_looked_at(a: Entry, b: Entry) -> bool:
     """Return whether one run compared two operators at interim looks while it added seeds."""
-    if a.run is not b.run or not looks_are_planned(a.run):
+    if a.run is not b.run or not has_planned_looks(a.run):
         return False
-    first, second = (looked_beside(a.run, each.operator.operator_id) for each in (a, b))
+    first, second = (operators_in_same_looks(a.run, each.operator.operator_id) for each in (a, b))
     return first == second
 
 
@@ -138,7 +143,7 @@ def _at_looks(pairs: Sequence[tuple[Entry, Entry]]) -> dict[Pair, Comparison]:
     found: dict[Pair, Comparison] = {}
     families: dict[tuple[str, frozenset[str]], list[tuple[Entry, Entry]]] = defaultdict(list)
     for a, b in pairs:
-        families[a.run.run_id, looked_beside(a.run, a.operator.operator_id)].append((a, b))
+        families[a.run.run_id, operators_in_same_looks(a.run, a.operator.operator_id)].append((a, b))
     for family in families.values():
         run = family[0][0].run
         ids = {_pair(a.key, b.key): _pair(a.operator.operator_id, b.operator.operator_id) for a, b in family}
@@ -245,29 +250,29 @@ def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> 
     finished = in_order or all(e.run.has_ended for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
     pairs = _paired(first, second, score, finished)
-    chosen = any(looks_are_planned(each.run) for each in (a, b)) and not _was_looked_at(a, b)
+    chosen = any(has_planned_looks(each.run) for each in (a, b)) and not _was_looked_at(a, b)
     again, gone = (a.begun_again, b.begun_again), a.lost_lines + b.lost_lines
     return sides, replace(pairs, begun_again=again, chosen=chosen, gone=gone)
 
 
-def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:
+def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, MeasuredResult]:
     """Return an operator's results by episode; ``score`` is the declared value of a failed episode."""
-    found: dict[int, Result] = {}
+    found: dict[int, MeasuredResult] = {}
     for e in entry.data.completed:
         value = _value(e, team, measure)
-        found[e.episode] = Result(e.seed, score if value is None else value, value is None, e.digest)
+        found[e.episode] = MeasuredResult(e.seed, score if value is None else value, value is None, e.digest)
     for e in entry.data.unfinished:
-        found[e.episode] = Result(e.seed, score if e.failed else None, e.failed, None)
+        found[e.episode] = MeasuredResult(e.seed, score if e.failed else None, e.failed, None)
     return found
 
 
-def _rounds(entry: Entry, results: Mapping[int, Result]) -> Rounds:
+def _rounds(entry: Entry, results: Mapping[int, MeasuredResult]) -> Rounds:
     """Return an operator's results by seed and repetition; incomplete rounds are left out."""
-    of_round: dict[int, list[Result]] = defaultdict(list)
+    of_round: dict[int, list[MeasuredResult]] = defaultdict(list)
     for episode in sorted(results):
         of_round[episode // entry.data.seatings].append(results[episode])
     seen = Counter[int | None]()
-    found: dict[tuple[int | None, int], Sequence[Result]] = {}
+    found: dict[tuple[int | None, int], Sequence[MeasuredResult]] = {}
     for _, listed in sorted(of_round.items()):
         if len(listed) < entry.data.seatings:
             continue  # the schedule, or the run, ended between two seatings
@@ -309,7 +314,9 @@ def _count(rounds: Rounds) -> int:
     return sum(len(results) for results in rounds.values())
 
 
-def _bounds(rows: Sequence[tuple[Result, Result]], values: Iterable[float | None]) -> Bounds | None:
+def _bounds(
+    rows: Sequence[tuple[MeasuredResult, MeasuredResult]], values: Iterable[float | None]
+) -> Bounds | None:
     """Return bounds of the mean difference, with the worst and best observed value for missing results.
 
     ``None`` if no result is missing.
@@ -319,7 +326,7 @@ def _bounds(rows: Sequence[tuple[Result, Result]], values: Iterable[float | None
         return None
     worst, best = min(seen), max(seen)
 
-    def of(result: Result, otherwise: float) -> float:
+    def of(result: MeasuredResult, otherwise: float) -> float:
         return otherwise if result.value is None else result.value
 
     low = sum(of(x, worst) - of(y, best) for x, y in rows) / len(rows)
@@ -338,7 +345,7 @@ def score_or_return(results: Iterable[SquadResult]) -> str:
     return "score" if scores and None not in scores else "return"
 
 
-def _value(episode: Played, team: str, measure: str) -> float | None:
+def _value(episode: CompletedEpisode, team: str, measure: str) -> float | None:
     if not team:
         return episode.total
     result = episode.squads.get(team)

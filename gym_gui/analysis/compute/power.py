@@ -15,7 +15,7 @@ from gym_gui.analysis.statistics.seeds_needed import POWER, seeds_needed
 
 
 @dataclass(frozen=True)
-class Spread:
+class DifferenceSpread:
     """Standard deviation over seeds of the difference between two operators, estimated from a pilot.
 
     Attributes:
@@ -31,7 +31,7 @@ class Spread:
     seeds: int
 
 
-def spread_of(comparison: Comparison) -> Spread | None:
+def spread_of(comparison: Comparison) -> DifferenceSpread | None:
     """Return the spread of the differences of a comparison; ``None`` if it has too few seeds.
 
     A seed that was played in several seatings counts with the mean of its differences.
@@ -45,7 +45,7 @@ def spread_of(comparison: Comparison) -> Spread | None:
     value = float(np.std([np.mean(each) for each in by_seed.values()], ddof=1))
     tail = (1 - CONFIDENCE) / 2
     low, high = (value * math.sqrt((n - 1) / chi_square_quantile(n - 1, p)) for p in (1 - tail, tail))
-    return Spread(value, low, high, n)
+    return DifferenceSpread(value, low, high, n)
 
 
 def differences_in_question(comparison: Comparison, difference: float | None) -> Iterator[tuple[str, float]]:
@@ -64,7 +64,7 @@ def differences_in_question(comparison: Comparison, difference: float | None) ->
 
 
 def seeds_for(
-    difference: float, spread: Spread, *, power: float = POWER, comparisons: int = 1
+    difference: float, spread: DifferenceSpread, *, power: float = POWER, comparisons: int = 1
 ) -> Sequence[int]:
     """Return the numbers of seeds needed for the estimated spread and for both ends of its interval."""
     return [

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gym_gui.analysis.compute.algorithms import compare_algorithms
 from gym_gui.analysis.findings.standings import Standing
-from gym_gui.analysis.findings.trainings import AlgorithmReport, Missing, TrainedScores
+from gym_gui.analysis.findings.trainings import AlgorithmReport, MissingTraining, TrainedScores
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError
@@ -68,13 +68,13 @@ def rated_trainings(run: Run, policies: Sequence[Standing], task: str) -> Algori
 
 def _scores(name: str, task: str, of_seed: Mapping[int, Standing]) -> TrainedScores:
     scores: dict[int, float] = {}
-    missing: list[Missing] = []
+    missing: list[MissingTraining] = []
     for seed, standing in sorted(of_seed.items()):
         if standing.failed or standing.rating.value is None:
             failed = (
                 f"{wording.count(standing.failed, 'game')} failed at it" if standing.failed else "no game"
             )
-            missing.append(Missing(seed, "failed", failed))
+            missing.append(MissingTraining(seed, "failed", failed))
         else:
             scores[seed] = standing.rating.value
     return TrainedScores(name, name, task, scores, missing=tuple(missing))

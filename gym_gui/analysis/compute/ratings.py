@@ -37,14 +37,14 @@ class Ratings:
         ranks: Confidence set of each policy's rank; empty if there are too few seeds.
         seats: Advantage of each seat, in Elo points.
         notes: Reason why a policy has no interval, by policy.
-        regularised: Whether a drawn game against an average policy was added for each policy.
+        regularized: Whether a drawn game against an average policy was added for each policy.
     """
 
     ratings: Mapping[str, Estimate]
     ranks: Mapping[str, RankSet]
     seats: Mapping[str, Estimate]
     notes: Mapping[str, str]
-    regularised: bool
+    regularized: bool
 
 
 def rate(found: Games) -> Ratings:
@@ -82,7 +82,7 @@ def rate(found: Games) -> Ratings:
         for i, seat in enumerate(found.seats)
     }
     ranks = {} if drawn is None else _rank_sets(found.policies, games, whole, drawn, decided)
-    return Ratings(ratings, ranks, seats, notes, bool(whole.regularised[0]))
+    return Ratings(ratings, ranks, seats, notes, bool(whole.regularized[0]))
 
 
 def comparisons(found: Games) -> Comparisons:

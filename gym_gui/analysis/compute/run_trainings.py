@@ -9,7 +9,7 @@ from gym_gui.analysis.compute.algorithm_verdicts import verdicts_of
 from gym_gui.analysis.compute.algorithms import compare_algorithms
 from gym_gui.analysis.compute.pairing import Entry, totals
 from gym_gui.analysis.findings.comparison import Verdict
-from gym_gui.analysis.findings.trainings import AlgorithmReport, Missing, TrainedScores
+from gym_gui.analysis.findings.trainings import AlgorithmReport, MissingTraining, TrainedScores
 from gym_gui.analysis.statistics.stats import mean
 
 
@@ -35,15 +35,15 @@ def training_reports(entries: Sequence[Entry]) -> Iterator[AlgorithmReport]:
 
 def _scores(name: str, title: str, of_seed: Mapping[int, Entry]) -> TrainedScores:
     scores: dict[int, float] = {}
-    missing: list[Missing] = []
+    missing: list[MissingTraining] = []
     for seed, entry in sorted(of_seed.items()):
         values = [value for value, _ in totals(entry)]
         lost = len(entry.data.indices) - len(values)
         if lost or not values:
-            missing.append(Missing(seed, "failed", f"{lost:,} of its episodes have no return"))
+            missing.append(MissingTraining(seed, "failed", f"{lost:,} of its episodes have no return"))
         elif gone := entry.lost_lines:
             are = "is" if gone == 1 else "are"
-            missing.append(Missing(seed, "stopped", f"{gone:,} of its episodes {are} missing"))
+            missing.append(MissingTraining(seed, "stopped", f"{gone:,} of its episodes {are} missing"))
         else:
             scores[seed] = mean(values)
     return TrainedScores(name, name, title, scores, missing=tuple(missing))

@@ -23,7 +23,7 @@ from gym_gui.analysis.findings.standings import (
     NOT_RANDOM,
     TOO_FEW,
     Payoff,
-    SeatWorth,
+    SeatAdvantage,
     Standing,
     Standings,
 )
@@ -239,7 +239,7 @@ def _extras(
         )
 
 
-def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
+def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatAdvantage]:
     if ratings is None:
         return
     rows: dict[int, list[tuple[float, Sample]]] = defaultdict(list)
@@ -251,7 +251,7 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
             rows[j].append((1 - result, sample))
     for i, seat in enumerate(found.seats):
         made = estimate([value for value, _ in rows[i]], [sample for _, sample in rows[i]], bounds=POINTS)
-        yield SeatWorth(seat, made, ratings.seats[seat], found.called.get(seat, seat))
+        yield SeatAdvantage(seat, made, ratings.seats[seat], found.called.get(seat, seat))
 
 
 def _cycles(order: Sequence[str], payoffs: Sequence[Payoff]) -> Iterator[str]:
@@ -265,7 +265,8 @@ def _cycles(order: Sequence[str], payoffs: Sequence[Payoff]) -> Iterator[str]:
     for ring in rings[:MOST]:
         steps = zip(ring, (*ring[1:], ring[0]), strict=True)
         wins = " and ".join(f"{a} beats {b} ({wording.percent(made[a, b])} of the points)" for a, b in steps)
-        yield f"A circle: {wins.replace(' and ', ', ', len(ring) - 2)}. No order of these is right."
+        circle = wins.replace(" and ", ", ", len(ring) - 2)
+        yield f"A circle: {circle}. No ranking of these policies is right."
     if len(rings) > MOST:
         yield f"And {len(rings) - MOST:,} more circles of three."
 
@@ -305,7 +306,7 @@ def _notes(
             f"Points of fewer than {MIN_INTERVAL} seeds have no interval, and no circle is claimed from "
             f"them; ratings have one from {MIN_UNITS} seeds on."
         )
-    if ratings is not None and ratings.regularised:
+    if ratings is not None and ratings.regularized:
         apart = [standing for standing in policies if standing.note not in ("", TOO_FEW, NOT_RANDOM)]
         who = [f"{standing.policy} ({standing.note})" for standing in apart]
         about = f" {', '.join(who)} {'has' if len(who) == 1 else 'have'} no interval." if who else ""

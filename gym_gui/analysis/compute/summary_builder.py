@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from gym_gui.analysis.compute.collect import OperatorData, SquadResult, collect_episodes
 from gym_gui.analysis.compute.decision_counts import collect_decisions
@@ -53,7 +53,13 @@ _DAY: Final = "2026-11-25 "
 """Example of a date, whose length is the length of the date in a start time."""
 
 
-def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummary:
+OnCollected: TypeAlias = Callable[[Sequence[Run], Sequence[Entry]], None]
+"""Function that gets the runs, and their operators with the episodes, before the statistics are computed."""
+
+
+def summarize(
+    runs: Run | Sequence[Run], *, steps: bool = True, on_collected: OnCollected | None = None
+) -> PrintedSummary:
     """Compute the statistics of one or several runs, which may still be running.
 
     Operators of the same task are compared pairwise on shared seeds; teams of one operator are compared in
@@ -64,12 +70,15 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
     Args:
         runs: Opened run folders.
         steps: Whether to read the step rows as well, for the sources of actions and for latencies.
+        on_collected: Called once all episodes are read.
 
     Raises:
         RunFormatError: A row is damaged.
     """
     opened = [runs] if isinstance(runs, Run) else list(runs)
     entries = entries_of(opened)
+    if on_collected is not None:
+        on_collected(opened, entries)
     # In a tournament, and in matrix rows whose sides compete, the sides are compared, not the operators.
     matches = [entry for entry in entries if is_match(entry)]
     others = [entry for entry in entries if not is_match(entry)]

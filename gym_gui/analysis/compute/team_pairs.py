@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from gym_gui.analysis.compute.collect import OperatorData
-from gym_gui.analysis.compute.interim_analysis import looks_are_planned
+from gym_gui.analysis.compute.interim_analysis import has_planned_looks
 from gym_gui.analysis.compute.matrix_rows import matrix_of
 from gym_gui.analysis.compute.pairing import Entry, members, score_or_return
 from gym_gui.analysis.findings.pairs import Pairs, Sides
@@ -82,7 +82,7 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
         finished=entry.run.has_ended,
         begun_again=(entry.begun_again, entry.begun_again),
         gone=entry.lost_lines,
-        chosen=looks_are_planned(entry.run),
+        chosen=has_planned_looks(entry.run),
         unlike=measure == "return" and _are_unlike(data, first, second),
     )
     return Sides("teams", entry.key, first, second, names[0], names[1], measure), pairs

@@ -7,8 +7,8 @@ from typing import Literal
 
 from gym_gui.analysis.compute.estimates import estimate
 from gym_gui.analysis.compute.outliers import outlier_note
-from gym_gui.analysis.findings.comparison import Comparison, Stage
-from gym_gui.analysis.findings.pairs import Pairs, Sides, Tested
+from gym_gui.analysis.findings.comparison import Comparison, LastInterimLook
+from gym_gui.analysis.findings.pairs import Pairs, Sides, TestedPairs
 from gym_gui.analysis.statistics import intervals, stats
 from gym_gui.analysis.statistics.distributions import CONFIDENCE
 from gym_gui.analysis.statistics.seeds_needed import ALPHA
@@ -32,21 +32,23 @@ def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
     return [compared(t, None if t.test is None else next(adjusted), family) for t in found]
 
 
-def tested(sides: Sides, pairs: Pairs) -> Tested:
+def tested(sides: Sides, pairs: Pairs) -> TestedPairs:
     """Return one pair of sides with its test; without test if the sample is too small."""
     return _tested(_untested(sides, pairs), 1)
 
 
-def _untested(sides: Sides, pairs: Pairs) -> Tested:
+def _untested(sides: Sides, pairs: Pairs) -> TestedPairs:
     codes, scope = units_of(pairs.samples)
-    return Tested(sides, pairs, codes, scope, None)
+    return TestedPairs(sides, pairs, codes, scope, None)
 
 
-def _tested(t: Tested, family: int) -> Tested:
+def _tested(t: TestedPairs, family: int) -> TestedPairs:
     return t._replace(test=stats.paired_test(t.by_unit, ALPHA / family)) if t.is_testable else t
 
 
-def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | None = None) -> Comparison:
+def compared(
+    t: TestedPairs, p_adjusted: float | None, family: int, stage: LastInterimLook | None = None
+) -> Comparison:
     """Return the comparison of two sides with its verdict.
 
     Args:
@@ -96,7 +98,7 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
 
 
 def _verdict(
-    t: Tested, difference: Estimate, p: float | None, confidence: float
+    t: TestedPairs, difference: Estimate, p: float | None, confidence: float
 ) -> Literal["first", "second", "undecided"]:
     """Return the side that test and interval agree on; unfinished runs are undecided.
 

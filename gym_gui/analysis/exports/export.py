@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
-from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
+from gym_gui.analysis.charts.cross_play import CrossPlayChart, cross_play_chart
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.shapes import operator_roles, rough_width
@@ -390,10 +390,10 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
 def standings_svg(standings: Found) -> str:
     """Return an SVG image with the verdicts and charts of a tournament or of a cross-play."""
     figure = _Figure()
-    for sentence in (*map(str, standings.said), *standings.remarks):
+    for sentence in (*map(str, standings.opening_verdicts), *standings.remarks):
         figure.say(sentence)
     if isinstance(standings, CrossPlay):
-        figure.plot(mate_chart(standings), standings.task)
+        figure.plot(cross_play_chart(standings), standings.task)
         figure.plot(CrossPlayChart.of(standings))
         return figure.svg()
     figure.plot(rating_chart(standings), standings.task)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS
 from gym_gui.analysis.columns.cells import (
     Cell,
-    Place,
+    ColumnOutput,
     ResultColumn,
     ResultRow,
     columns_in,
@@ -57,7 +57,7 @@ def printed_tables(summary: Summary, standings: Found | None = None) -> list[Pri
 def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[str]:
     """Return the verdicts of a report, then its notes on missing episodes."""
     if standings is not None:
-        said = [*map(str, standings.said), *standings.remarks]
+        said = [*map(str, standings.opening_verdicts), *standings.remarks]
         if isinstance(standings, CrossPlay):
             said.append(means_sentence(standings))
     else:
@@ -84,10 +84,10 @@ def _tables(summary: Summary) -> Iterator[PrintedTable]:
 
 
 def _printed(title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> PrintedTable:
-    shown = columns_in(Place.PAGE, columns, rows)
+    shown = columns_in(ColumnOutput.PAGE, columns, rows)
     return PrintedTable(
         clean(title),
-        tuple(column.heading_in(Place.PAGE) for column in shown),
+        tuple(column.heading_in(ColumnOutput.PAGE) for column in shown),
         tuple(bool(column.words) for column in shown),
         tuple(tuple(_words(column.show(row)) for column in shown) for row in rows),
     )

@@ -13,7 +13,7 @@ from gym_gui.analysis.statistics.summary_numbers import Bounds, Estimate
 
 
 @dataclass(frozen=True)
-class Stage:
+class LastInterimLook:
     """Last interim look at a comparison, while seeds were added.
 
     Attributes:
@@ -90,7 +90,7 @@ class Comparison:
     failed: tuple[int, int] = (0, 0)
     unshared: tuple[int, int] = (0, 0)
     bounds: Bounds | None = None
-    stage: Stage | None = None
+    stage: LastInterimLook | None = None
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class SeatTeam:
 
 
 @dataclass(frozen=True)
-class Mate:
+class CrossPlayResult:
     """Results of one policy in cross-play.
 
     Attributes:
@@ -104,7 +104,7 @@ class Mate:
 
 
 @dataclass(frozen=True)
-class Spread:
+class TrainingSpread:
     """Mean and range of a value over the trainings of an algorithm.
 
     Attributes:
@@ -133,10 +133,10 @@ class TrainedTeams:
 
     name: str
     trainings: tuple[str, ...]
-    own: Spread | None
-    siblings: Spread | None
-    others: Spread | None
-    held: Spread | None
+    own: TrainingSpread | None
+    siblings: TrainingSpread | None
+    others: TrainingSpread | None
+    held: TrainingSpread | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,7 @@ class CrossPlay(Findings):
     called: Mapping[str, str]
     verdicts: tuple[Verdict, ...]
     lifted: tuple[str, ...]
-    policies: tuple[Mate, ...]
+    policies: tuple[CrossPlayResult, ...]
     teams: tuple[Team, ...]
     own: Estimate
     cross: Estimate | None
@@ -179,7 +179,7 @@ class CrossPlay(Findings):
     methods: Mapping[str, str] = field(default_factory=lambda: dict(CROSS_PLAY_METHODS))
 
     @property
-    def said(self) -> Sequence[Verdict]:
+    def opening_verdicts(self) -> Sequence[Verdict]:
         """Verdicts on self-play against cross-play and held-out partners."""
         return self.verdicts
 

@@ -60,7 +60,7 @@ class Findings:
 
     @property
     @abstractmethod
-    def said(self) -> Sequence[Verdict]:
+    def opening_verdicts(self) -> Sequence[Verdict]:
         """Verdicts at the beginning of a report."""
 
     @abstractmethod

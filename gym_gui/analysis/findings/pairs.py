@@ -110,7 +110,7 @@ class Pairs:
         return self.bounds is None or self.bounds.low <= 0 <= self.bounds.high
 
 
-class Tested(NamedTuple):
+class TestedPairs(NamedTuple):
     """Paired results of two sides with their test; the test is ``None`` if nothing can be tested."""
 
     sides: Sides

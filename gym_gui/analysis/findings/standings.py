@@ -145,7 +145,7 @@ class Payoff:
 
 
 @dataclass(frozen=True)
-class SeatWorth:
+class SeatAdvantage:
     """Advantage of a seat.
 
     Attributes:
@@ -183,7 +183,7 @@ class Standings(Findings):
     detail: str
     policies: tuple[Standing, ...]
     payoffs: tuple[Payoff, ...]
-    seats: tuple[SeatWorth, ...]
+    seats: tuple[SeatAdvantage, ...]
     draws: float
     cycles: tuple[str, ...]
     methods: Mapping[str, str] = field(default_factory=lambda: dict(RATING_METHODS))
@@ -196,7 +196,7 @@ class Standings(Findings):
         return super().to_json() | {"algorithms": algorithms}
 
     @property
-    def said(self) -> Sequence[Verdict]:
+    def opening_verdicts(self) -> Sequence[Verdict]:
         """Verdicts on the best policy, then on the algorithms."""
         best = Verdict(self.claim, self.detail, " is the best of " in self.claim)
         return [best, *self.algorithm_verdicts]

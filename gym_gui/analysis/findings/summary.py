@@ -51,7 +51,7 @@ class TeamSummary:
 
 
 @dataclass(frozen=True)
-class Answered:
+class ModelAnswers:
     """Number of calls that requested one model and were answered by one model.
 
     Attributes:
@@ -94,7 +94,7 @@ class Calls:
     usd: float | None
     unpriced: int
     cached_tokens: int = 0
-    models: tuple[Answered, ...] = ()
+    models: tuple[ModelAnswers, ...] = ()
     unsure: int = 0
     unsure_usd: float = 0.0
     estimated: int = 0

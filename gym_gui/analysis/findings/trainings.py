@@ -56,7 +56,7 @@ ALGORITHM_METHODS: Mapping[str, str] = {
 }
 
 
-class Missing(NamedTuple):
+class MissingTraining(NamedTuple):
     """Training without a score.
 
     Attributes:
@@ -102,7 +102,7 @@ class TrainedScores:
     env_id: str
     scores: Mapping[int, float]
     steps: int = 0
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingTraining, ...] = ()
     curves: Mapping[int, LearningCurve] = field(default_factory=dict[int, LearningCurve])
     about: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -120,7 +120,7 @@ class Scale(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trained:
+class AlgorithmResults:
     """Results of one algorithm in one environment, as a report shows them.
 
     Attributes:
@@ -138,7 +138,7 @@ class Trained:
     scores: Mapping[int, float]
     mean: Estimate
     iqm: Estimate
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingTraining, ...]
     about: Mapping[str, str]
 
 
@@ -157,7 +157,7 @@ class AlgorithmSummary:
     """
 
     name: str
-    trained: tuple[Trained, ...]
+    trained: tuple[AlgorithmResults, ...]
     mean: Estimate
     iqm: Estimate
     rank: Estimate | None
@@ -262,7 +262,7 @@ class AlgorithmReport:
     @property
     def measure(self) -> str:
         """Name of the score."""
-        return "normalised score" if self.scales else self.scored
+        return "normalized score" if self.scales else self.scored
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, as stored in ``algorithms.json``."""

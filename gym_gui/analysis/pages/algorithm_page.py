@@ -53,6 +53,6 @@ def algorithm_parts(report: AlgorithmReport) -> Iterator[str]:
     every = "".join(f"<p>{safe(values_of(t))}</p>" for a in report.algorithms for t in a.trained)
     yield f'<h2>Every training</h2><section class="panel">{every}</section>'
     scales = "".join(f"<p>{safe(line)}</p>" for line in scale_lines(report))
-    yield f'<h2>Normalised scores</h2><section class="panel">{scales}</section>' if scales else ""
+    yield f'<h2>Normalized scores</h2><section class="panel">{scales}</section>' if scales else ""
     notes = "".join(f'<p class="note">{safe(note)}</p>' for note in report.notes)
     yield f'<h2>Notes</h2><section class="panel">{notes}</section>' if notes else ""

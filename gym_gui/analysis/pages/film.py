@@ -21,7 +21,7 @@ class Patch(Struct, frozen=True, array_like=True):
     whole: bool
 
 
-class Act(Struct, frozen=True, array_like=True):
+class LatestAction(Struct, frozen=True, array_like=True):
     """Latest action of an agent.
 
     Attributes:
@@ -54,7 +54,7 @@ class FilmFrame(Struct, frozen=True, array_like=True):
 
     step: int
     patches: tuple[Patch, ...] = ()
-    acts: tuple[Act, ...] = ()
+    acts: tuple[LatestAction, ...] = ()
     board: int = -1
     last: tuple[int, ...] = ()
     text: int = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from gym_gui.analysis.findings.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.pages.film import Film
@@ -28,6 +28,28 @@ _TITLES = {
 }
 
 
+class Showable(Protocol):
+    """Episode that a report may show."""
+
+    @property
+    def operator_key(self) -> str:
+        """Key of the operator that played the episode."""
+        ...
+
+    @property
+    def key(self) -> FilmKey:
+        """Run id, operator id and episode index."""
+        ...
+
+    @property
+    def bad(self) -> str:
+        """Reason why the episode failed; empty if it did not fail."""
+        ...
+
+
+_Showable = TypeVar("_Showable", bound=Showable)
+
+
 @dataclass(frozen=True)
 class Scene:
     """Episode that a report shows, and the reason.
@@ -47,6 +69,11 @@ class Scene:
     bad: str = ""
 
     @property
+    def operator_key(self) -> str:
+        """Key of the operator that played the episode."""
+        return self.operator.key
+
+    @property
     def key(self) -> FilmKey:
         """Run id, operator id and episode index."""
         return self.operator.run_id, self.operator.operator_id, self.episode_index
@@ -62,15 +89,15 @@ def scenes_of(summary: Summary) -> list[Scene]:
     return [scene for o in ordered for scene in (*_highlights(o), *_failed(o, failures[o.key]))]
 
 
-def chosen(scenes: Sequence[Scene], most: int = MOST_SCENES) -> list[Scene]:
+def chosen(scenes: Sequence[_Showable], most: int = MOST_SCENES) -> list[_Showable]:
     """Return the episodes that get replays; if there are too many, operators take turns.
 
     An operator's first failed episode has priority after its best one.
     """
-    by_operator: defaultdict[str, list[Scene]] = defaultdict(list)
+    by_operator: defaultdict[str, list[_Showable]] = defaultdict(list)
     for scene in scenes:
-        by_operator[scene.operator.key].append(scene)
-    ranked: list[tuple[int, int, Scene]] = []
+        by_operator[scene.operator_key].append(scene)
+    ranked: list[tuple[int, int, _Showable]] = []
     for number, of_one in enumerate(by_operator.values()):
         good, bad = [s for s in of_one if not s.bad], [s for s in of_one if s.bad]
         order = [*good[:1], *bad[:1], *good[:0:-1], *bad[1:]]

@@ -13,7 +13,7 @@ from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS
 from gym_gui.analysis.columns.cells import (
     Cell,
-    Place,
+    ColumnOutput,
     ResultColumn,
     ResultRow,
     columns_in,
@@ -265,9 +265,9 @@ def _result_table(
     """Return an HTML table of rows with the columns for pages; empty without rows."""
     if not rows:
         return ""
-    shown = columns_in(Place.PAGE, columns, rows)
-    headings = [column.heading_in(Place.PAGE) for column in shown]
-    words = [column.heading_in(Place.PAGE) for column in shown if column.words]
+    shown = columns_in(ColumnOutput.PAGE, columns, rows)
+    headings = [column.heading_in(ColumnOutput.PAGE) for column in shown]
+    words = [column.heading_in(ColumnOutput.PAGE) for column in shown if column.words]
     cells = [
         [
             _cell(

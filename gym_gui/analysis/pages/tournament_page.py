@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
+from gym_gui.analysis.charts.cross_play import CrossPlayChart, cross_play_chart
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.shapes import Chart
@@ -83,7 +83,9 @@ def found_facts(found: Found) -> str:
 
 def found_body(found: Found, summary: Summary) -> Iterator[str]:
     """Yield the HTML of verdicts, policies, charts, and results of pairs."""
-    said = "".join(f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.said)
+    said = "".join(
+        f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.opening_verdicts
+    )
     rest = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in found.remarks)
     yield f'<section class="verdict">{said}{rest}{missing_lines(summary)}</section>'
     yield f"<h2>{safe(found.task)}</h2>"
@@ -105,7 +107,7 @@ def _cross_play_parts(found: CrossPlay) -> Iterator[str]:
     if found.algorithms:
         yield f"<h2>Trainings</h2>{_table(trained_columns(found.algorithms), found.algorithms)}"
         yield f'<p class="muted">{safe(TRAINED_LEGEND)}</p>'
-    yield _charts(mate_chart(found), CrossPlayChart.of(found))
+    yield _charts(cross_play_chart(found), CrossPlayChart.of(found))
     teams = (team_sentence(found, team) for team in found.teams)
     yield _sentences("Results by team", teams, most=MOST_PAIRS)
     yield _sentences("Results by seat", seat_sentences(found), most=MOST_PAIRS)

@@ -13,8 +13,8 @@ from gym_gui.analysis.pages.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.pages.transcript_style import TRANSCRIPT_STYLE, rules
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.analysis.transcripts.action_scores import MOST, Score, listed
-from gym_gui.analysis.transcripts.bdi_thoughts import Thought
-from gym_gui.analysis.transcripts.transcript import Transcript, told
+from gym_gui.analysis.transcripts.bdi_thoughts import BdiChanges
+from gym_gui.analysis.transcripts.transcript import Transcript, content_words
 from gym_gui.analysis.transcripts.turn import DRY, Message, Turn, repeated
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.html_markup import safe, shorten
@@ -92,7 +92,7 @@ def _facts(runs: Sequence[Run], shown: int, transcripts: Sequence[Transcript]) -
     names = ", ".join(f"run {run.run_id}" for run in runs)
     total = sum(map(len, transcripts))
     part = f"{shown:,} of " if shown != total else ""
-    return f"{part}{told(transcripts)} \N{MIDDLE DOT} {names}"
+    return f"{part}{content_words(transcripts)} \N{MIDDLE DOT} {names}"
 
 
 # ------------------------------------------------------------------------- what is shown
@@ -313,7 +313,7 @@ def _body(turn: Turn) -> Iterator[str]:
         yield f'<p class="outcome">{safe(words)}</p>'
 
 
-def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
+def _thought(turn: Turn, thought: BdiChanges) -> Iterator[str]:
     """Yield the HTML of a BDI agent's thought: intention and plan, failures, messages, folded beliefs."""
     intention = thought.intention or "The agent has no goal."
     plan = f'<span class="muted">{safe(thought.plan)}</span>' if thought.plan else ""

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gym_gui.analysis.statistics.win_graph import (
-    are_apart,
     do_draws_hide,
     groups_behind_draws,
     groups_of,
+    have_several_groups,
     largest,
 )
 
@@ -112,7 +112,7 @@ class Fit:
             mean 0, or all ratings if results connect no two policies.
         seats: float (b, seats), natural scale, mean 0.
         draw: float (b,): ``exp(v)``, draws per win between equal policies; 0 if no game was drawn.
-        regularised: bool (b,): whether a drawn game against an average policy was added for each policy,
+        regularized: bool (b,): whether a drawn game against an average policy was added for each policy,
             because the results do not connect all policies and the likelihood has no maximum.
         groups: int (policies,): number of the group of each policy, from all games together. Within a group,
             results limit the differences of ratings.
@@ -121,7 +121,7 @@ class Fit:
     ratings: Floats
     seats: Floats
     draw: Floats
-    regularised: NDArray[np.bool_]
+    regularized: NDArray[np.bool_]
     groups: Ints
 
 
@@ -150,7 +150,7 @@ def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = No
         np.concatenate([part.ratings for part in parts]),
         np.concatenate([part.seats for part in parts]),
         np.concatenate([part.draw for part in parts]),
-        np.concatenate([part.regularised for part in parts]),
+        np.concatenate([part.regularized for part in parts]),
         groups,
     )
 
@@ -181,7 +181,7 @@ class _Weightings:
         total: float (cells, b): number of games of two policies.
         ahead: float (cells, b): half of the first policy's wins minus losses.
         drawn: float (b,): number of drawn games.
-        apart: bool (b,): ``regularised`` of :class:`Fit`.
+        apart: bool (b,): ``regularized`` of :class:`Fit`.
     """
 
     games: Comparisons
@@ -195,7 +195,7 @@ class _Weightings:
         """Sum up the results for each weighting; ``weights`` is float (b, units)."""
         win, draw, loss = (each.T @ weights.T for each in (games.wins, games.draws, games.losses))
         won, drawn, lost = (each > 0 for each in (win, draw, loss))
-        apart = are_apart(games.policies, games.met, won | drawn, lost | drawn)
+        apart = have_several_groups(games.policies, games.met, won | drawn, lost | drawn)
         apart |= do_draws_hide(games.policies, games.met, won, drawn, lost)
         return cls(games, win + draw + loss, (win - loss) / 2, draw.sum(axis=0), apart)
 

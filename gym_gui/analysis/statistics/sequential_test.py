@@ -28,7 +28,7 @@ _COARSER = 1.05
 next smaller level is used."""
 
 
-class Look(NamedTuple):
+class InterimResult(NamedTuple):
     """Result of one interim look at a comparison.
 
     Attributes:
@@ -96,7 +96,9 @@ class SequentialTest:
         # Number of levels, from the largest on, whose boundaries each pattern has exceeded.
         self._crossed: NDArray[np.int16] = np.zeros((rows, patterns + 1), np.int16)
 
-    def look(self, differences: Sequence[float] | Floats, share: float, level: float = ALPHA) -> Look:
+    def update(
+        self, differences: Sequence[float] | Floats, share: float, level: float = ALPHA
+    ) -> InterimResult:
         """Add new differences of the only comparison and return the result of the look.
 
         Args:
@@ -104,15 +106,15 @@ class SequentialTest:
             share: Number of units so far divided by the planned largest number, in (0, 1]; must not decrease.
             level: Level whose boundary is returned.
         """
-        return self.looks(np.asarray(differences, dtype=np.float64)[None], share, level)[0]
+        return self.update_all(np.asarray(differences, dtype=np.float64)[None], share, level)[0]
 
-    def looks(self, differences: Floats, share: float, level: float = ALPHA) -> list[Look]:
+    def update_all(self, differences: Floats, share: float, level: float = ALPHA) -> list[InterimResult]:
         """Add new differences of all comparisons and return the results of the looks.
 
         Args:
             differences: float (rows, new units).
-            share: See :meth:`look`.
-            level: See :meth:`look`.
+            share: See :meth:`update`.
+            level: See :meth:`update`.
         """
         self._add(differences)
         # Round, so that rounding errors do not separate patterns that are equal in exact arithmetic.
@@ -124,7 +126,7 @@ class SequentialTest:
         smallest = np.concatenate([[1.0], self._levels])[self._crossed[:, 0]]
         limits = boundaries[requested, :, 0] * grains[:, 0]
         return [
-            Look(abs(float(row[0])), float(f"{limit:.9g}"), level, float(p), float(tail))
+            InterimResult(abs(float(row[0])), float(f"{limit:.9g}"), level, float(p), float(tail))
             for row, limit, p, tail in zip(self._sums, limits, smallest, tails, strict=True)
         ]
 

@@ -45,7 +45,7 @@ Sample = Sequence[Floats]
 Counts = NDArray[np.int64]
 
 
-class Ends(NamedTuple):
+class IntervalEnds(NamedTuple):
     """Lower and upper end of a 95 % interval."""
 
     low: float
@@ -93,7 +93,7 @@ def enough(*samples: Sample) -> bool:
     )
 
 
-def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
+def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> IntervalEnds | None:
     """Return the interval of :func:`pooled_iqm`; ``None`` if resamples are equal or trainings too few.
 
     If there are only two distinct scores, the interval is derived from that of the higher score's share.
@@ -106,7 +106,7 @@ def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
         share = share_interval(int(np.count_nonzero(pooled == high)), len(pooled))
         assert share is not None
         part = middle_half(share)
-        ends = Ends(low + (high - low) * part.low, low + (high - low) * part.high)
+        ends = IntervalEnds(low + (high - low) * part.low, low + (high - low) * part.high)
         return ends if part.high > part.low else None
     order = np.argsort(pooled, kind="stable")
     each = np.arange(len(pooled))
@@ -117,7 +117,7 @@ def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
     return _expanded(of, [sample], resamples)
 
 
-def improvement_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) -> Ends | None:
+def improvement_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) -> IntervalEnds | None:
     """Return the interval of :func:`improvement`, within 0 and 1; ``None`` as in :func:`iqm_ends`."""
     if not enough(first, second):
         return None
@@ -139,7 +139,7 @@ def ranks_of(samples: Sequence[Sample]) -> Floats:
     return _ranked(means[None])[0].mean(axis=1)
 
 
-def rank_ends(samples: Sequence[Sample], resamples: int = RESAMPLES) -> list[Ends | None]:
+def rank_ends(samples: Sequence[Sample], resamples: int = RESAMPLES) -> list[IntervalEnds | None]:
     """Return the interval of each mean rank; ``None`` as in :func:`iqm_ends`."""
     if not enough(*samples):
         return [None] * len(samples)
@@ -163,7 +163,7 @@ def _ranked(means: Floats) -> Floats:
     return above + (level + 1) / 2
 
 
-def mean_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
+def mean_ends(sample: Sample, resamples: int = RESAMPLES) -> IntervalEnds | None:
     """Return the bootstrap-t interval of :func:`mean_of_tasks`; ``None`` as in :func:`iqm_ends`."""
     if not enough(sample):
         return None
@@ -172,7 +172,7 @@ def mean_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
 
 def difference_ends(
     first: Sample, second: Sample, resamples: int = RESAMPLES, *, shown: bool = True
-) -> Ends | None:
+) -> IntervalEnds | None:
     """Return the interval of the difference of two :func:`mean_of_tasks`, computed as in :func:`mean_ends`.
 
     Trainings are not paired: seed 1 of one algorithm has nothing in common with seed 1 of another.
@@ -189,7 +189,7 @@ def difference_ends(
     return _bootstrap_t([(x, share) for x in first] + [(x, -share) for x in second], resamples)
 
 
-def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends | None:
+def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> IntervalEnds | None:
     """Return the bootstrap-t interval of a weighted sum of means, with Welch's standard errors.
 
     Source:
@@ -213,12 +213,12 @@ def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends 
         found.append(shift / np.maximum(np.sqrt(squares), LEAST_ERROR * error))
     tail = TAIL_SHARE * (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.concatenate(found), [tail, 1 - tail])
-    return Ends(value - max(float(high), 0.0) * error, value - min(float(low), 0.0) * error)
+    return IntervalEnds(value - max(float(high), 0.0) * error, value - min(float(low), 0.0) * error)
 
 
 def _expanded(
     of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sample], resamples: int
-) -> Ends | None:
+) -> IntervalEnds | None:
     return _ends(_resampled(of, samples, resamples), samples)
 
 
@@ -227,12 +227,12 @@ def _resampled(of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sampl
     return np.concatenate([of(drawn) for drawn in _draws(sizes, resamples)])
 
 
-def _ends(found: Floats, samples: Sequence[Sample]) -> Ends | None:
+def _ends(found: Floats, samples: Sequence[Sample]) -> IntervalEnds | None:
     """Return expanded percentiles of resampled values; ``None`` if the values do not differ."""
     freedom = min(sum(len(x) - 1 for x in sample) for sample in samples)
     tail = expanded_tail(min(len(x) for sample in samples for x in sample), freedom)
     low, high = (float(end) for end in np.quantile(found, [tail, 1 - tail]))
-    return Ends(low, high) if high - low > 1e-12 * max(abs(low), abs(high)) else None
+    return IntervalEnds(low, high) if high - low > 1e-12 * max(abs(low), abs(high)) else None
 
 
 def _draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:

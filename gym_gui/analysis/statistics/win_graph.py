@@ -48,7 +48,7 @@ def largest(groups: Ints) -> Bools:
     return (groups == sizes.argmax()) & (sizes.max() > 1)
 
 
-def are_apart(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
+def have_several_groups(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
     """Return whether :func:`groups_of` would return several groups, bool (b,), for many sets of games.
 
     Args:

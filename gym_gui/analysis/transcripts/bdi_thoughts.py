@@ -21,7 +21,7 @@ _INSIDE = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class BdiChanges:
     """Changes of beliefs, goals and plan at one decision of a BDI program.
 
     Attributes:
@@ -71,7 +71,7 @@ class Thought:
         yield from (piece for piece in pieces if piece[1])
 
 
-def thought_of(given: Any) -> Thought | None:
+def thought_of(given: Any) -> BdiChanges | None:
     """Return the thoughts in the field ``bdi`` of a step row; missing or invalid parts are empty.
 
     Returns:
@@ -84,7 +84,7 @@ def thought_of(given: Any) -> Thought | None:
     def listed(name: str) -> tuple[str, ...]:
         return tuple(each for each in items(thoughts.get(name)) or () if isinstance(each, str))
 
-    return Thought(
+    return BdiChanges(
         added=listed("added"),
         removed=listed("removed"),
         goals=tuple(goal for goal, _ in groupby(listed("goals"))),

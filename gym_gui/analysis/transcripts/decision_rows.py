@@ -22,7 +22,7 @@ TOLD = (bdi_thoughts.FIELD, SCORES, CONSIDERED, PLANNED)
 """Fields of step rows that contain details of a decision."""
 
 
-def tells_more(row: Mapping[str, Any]) -> bool:
+def is_own_turn(row: Mapping[str, Any]) -> bool:
     """Return whether a step row is a separate turn; details of a model's decision are in its call's turn."""
     if bdi_thoughts.thought_of(row.get(bdi_thoughts.FIELD)) is not None:
         return True

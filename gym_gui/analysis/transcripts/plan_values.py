@@ -14,7 +14,7 @@ _MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlanValues:
     """Expected returns and controls of a plan, at some of its steps.
 
     Attributes:
@@ -40,7 +40,7 @@ class Planned:
         return f"{name}: {wording.number(earned)} in {wording.count(round(self.steps[-1]), 'step')}{beyond}"
 
 
-def planned_of(given: Any) -> Planned | None:
+def planned_of(given: Any) -> PlanValues | None:
     """Return the plan in the field ``planned`` of a step row; ``None`` if it has no lines to draw."""
     course = mapping(given) or {}
     steps = _numbers(course.get("steps"))
@@ -49,7 +49,7 @@ def planned_of(given: Any) -> Planned | None:
     beyond = [(str(name), number(more)) for name, more in (mapping(course.get("beyond")) or {}).items()]
     earned = [(str(name), _numbers(line)) for name, line in (mapping(course.get("earned")) or {}).items()]
     controls = [_numbers(line) for line in items(course.get("controls")) or ()]
-    found = Planned(
+    found = PlanValues(
         steps,
         {name: line for name, line in earned[:_MOST] if len(line) == len(steps)},
         {name: more for name, more in beyond[:_MOST] if more is not None},

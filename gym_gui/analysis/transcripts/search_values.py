@@ -18,7 +18,7 @@ _DEEP = 8
 """Largest depth of following moves that is read."""
 
 
-class Considered(NamedTuple):
+class ActionSearchResult(NamedTuple):
     """Results of a search on one action.
 
     Attributes:
@@ -31,7 +31,7 @@ class Considered(NamedTuple):
     visits: int | None = None
     value: float | None = None
     line: tuple[str, ...] = ()
-    replies: Mapping[str, Considered] = {}
+    replies: Mapping[str, ActionSearchResult] = {}
 
     @property
     def words(self) -> str:
@@ -46,21 +46,21 @@ class Considered(NamedTuple):
         return ", ".join(parts)
 
 
-def considered_of(given: Any, depth: int = 0) -> Mapping[str, Considered]:
+def considered_of(given: Any, depth: int = 0) -> Mapping[str, ActionSearchResult]:
     """Return the search results in a step row, by action name; invalid entries are left out.
 
     Args:
         given: Value of ``considered`` in a row, or of ``replies`` of an action.
         depth: Number of earlier moves in the search tree.
     """
-    found: dict[str, Considered] = {}
+    found: dict[str, ActionSearchResult] = {}
     for word, result in (mapping(given) or {}).items():
         entry = mapping(result)
         if entry is None or len(found) >= MOST:
             continue
         line = tuple(each for each in items(entry.get("line")) or () if text(each) is not None)[:_DEEP]
         below = entry.get("replies") if depth < _DEEP else None
-        found[str(word)] = Considered(
+        found[str(word)] = ActionSearchResult(
             count(entry.get("visits")), number(entry.get("value")), line, considered_of(below, depth + 1)
         )
     return found

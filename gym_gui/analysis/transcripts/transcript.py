@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from gym_gui.analysis.records.jsonl import rows_at
 from gym_gui.analysis.records.reader import OperatorRun
-from gym_gui.analysis.transcripts.decision_rows import TOLD, tells_more
+from gym_gui.analysis.transcripts.decision_rows import TOLD, is_own_turn
 from gym_gui.analysis.transcripts.turn import Turn, turn_of, with_row
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError
@@ -167,7 +167,7 @@ class Transcript:
             calls += 1
         for line in self.operator.step_lines(having=TOLD):
             index = count(line.value.get("episode_index"))
-            if index is None or not tells_more(line.value):
+            if index is None or not is_own_turn(line.value):
                 continue
             decided.setdefault(index, array("q")).append(line.start)
             agent = text(line.value.get("agent_id")) or ""
@@ -199,7 +199,7 @@ class Transcript:
         return found
 
 
-def told(transcripts: Iterable[Transcript]) -> str:
+def content_words(transcripts: Iterable[Transcript]) -> str:
     """Return the contents of transcripts as text, such as ``12 calls to models, 40 decisions``, or ``""``."""
     found = list(transcripts)
     calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)

@@ -10,10 +10,10 @@ import orjson
 
 from gym_gui.analysis.transcripts import bdi_thoughts
 from gym_gui.analysis.transcripts.action_scores import Score, scores_of
-from gym_gui.analysis.transcripts.bdi_thoughts import Thought, thought_of
-from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES, tells_more
-from gym_gui.analysis.transcripts.plan_values import Planned, planned_of
-from gym_gui.analysis.transcripts.search_values import Considered, considered_of
+from gym_gui.analysis.transcripts.bdi_thoughts import BdiChanges, thought_of
+from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES, is_own_turn
+from gym_gui.analysis.transcripts.plan_values import PlanValues, planned_of
+from gym_gui.analysis.transcripts.search_values import ActionSearchResult, considered_of
 from gym_gui.analysis.words import wording
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.record_fields import count, items, mapping, number, text
@@ -110,10 +110,10 @@ class Turn:
     refused: bool = False
     why_refused: str = ""
     slot: str = ""
-    thought: Thought | None = None
+    thought: BdiChanges | None = None
     scores: tuple[Score, ...] = ()
-    considered: Mapping[str, Considered] = field(default_factory=dict[str, Considered])
-    planned: Planned | None = None
+    considered: Mapping[str, ActionSearchResult] = field(default_factory=dict[str, ActionSearchResult])
+    planned: PlanValues | None = None
 
     @property
     def is_decision(self) -> bool:
@@ -151,7 +151,7 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
 
     Values that are missing or have a wrong type are left empty, because third-party workers may write rows.
     """
-    if tells_more(call):
+    if is_own_turn(call):
         return _decided(call)
     tokens = mapping(call.get("tokens")) or {}
     return Turn(

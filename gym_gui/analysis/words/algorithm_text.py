@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gym_gui.analysis.findings.trainings import AlgorithmReport, AlgorithmSummary, Trained
+from gym_gui.analysis.findings.trainings import AlgorithmReport, AlgorithmResults, AlgorithmSummary
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.plain_columns import Column, wanted_of
 
@@ -15,7 +15,7 @@ class Row:
     """Row of a table: an algorithm over all environments, or in one environment if ``trained`` is set."""
 
     algorithm: AlgorithmSummary
-    trained: Trained | None = None
+    trained: AlgorithmResults | None = None
 
 
 COLUMNS: tuple[Column[Row], ...] = (
@@ -56,13 +56,13 @@ def columns_of(rows: Sequence[Row]) -> list[Column[Row]]:
 def tables_of(report: AlgorithmReport) -> Iterator[tuple[str, list[Row]]]:
     """Yield title and rows of each table: all environments together (if scores are normalized), then each."""
     if report.scales:
-        yield "All environments, normalised", [Row(algorithm) for algorithm in report.algorithms]
+        yield "All environments, normalized", [Row(algorithm) for algorithm in report.algorithms]
     for env_id in dict.fromkeys(t.env_id for a in report.algorithms for t in a.trained):
         rows = [Row(a, t) for a in report.algorithms for t in a.trained if t.env_id == env_id]
         yield env_id, rows
 
 
-def values_of(trained: Trained) -> str:
+def values_of(trained: AlgorithmResults) -> str:
     """Return the scores of all trainings as text, each with its seed."""
     scores = [f"{wording.number(score)} (seed {seed})" for seed, score in trained.scores.items()]
     return f"{trained.group}: {', '.join(scores)}"
@@ -71,6 +71,6 @@ def values_of(trained: Trained) -> str:
 def scale_lines(report: AlgorithmReport) -> Iterator[str]:
     """Yield lines that explain which scores the normalized scores 0 and 1 stand for."""
     if report.scales:
-        yield f"Normalised: 0 is random play, 1 is {report.reference}."
+        yield f"Normalized: 0 is random play, 1 is {report.reference}."
         for env_id, scale in report.scales.items():
             yield f"{env_id}: random {wording.number(scale.random)}, {wording.number(scale.reference)}."

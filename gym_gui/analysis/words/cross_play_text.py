@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gym_gui.analysis.findings.cross_play import CrossPlay, Mate, SeatTeam, Spread, Team, TrainedTeams
+from gym_gui.analysis.findings.cross_play import (
+    CrossPlay,
+    CrossPlayResult,
+    SeatTeam,
+    Team,
+    TrainedTeams,
+    TrainingSpread,
+)
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.plain_columns import Column, wanted_of
@@ -17,7 +24,7 @@ def shown(e: Estimate | None) -> str:
     return "-" if e is None else wording.estimate_or_why(e)
 
 
-COLUMNS: tuple[Column[Mate], ...] = (
+COLUMNS: tuple[Column[CrossPlayResult], ...] = (
     Column(NAME, lambda m: f"{m.policy} (held out)" if m.held_out else m.policy, words=True),
     Column("Kind", lambda m: m.kind, words=True),
     Column("Self-play [95 %]", lambda m: shown(m.own)),
@@ -34,7 +41,7 @@ TEAMS: tuple[Column[Team], ...] = (
 )
 
 
-def _spread(spread: Spread | None) -> str:
+def _spread(spread: TrainingSpread | None) -> str:
     """Return mean and range as text, e.g. ``1.20 (0.40 to 1.90)``."""
     if spread is None:
         return "-"
@@ -64,7 +71,7 @@ LEGEND = (
 )
 
 
-def columns_of(policies: Sequence[Mate]) -> list[Column[Mate]]:
+def columns_of(policies: Sequence[CrossPlayResult]) -> list[Column[CrossPlayResult]]:
     """Return the columns that have content for the policies."""
     return wanted_of(COLUMNS, policies)
 

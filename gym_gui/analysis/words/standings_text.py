@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gym_gui.analysis.findings.standings import Payoff, SeatWorth, Standing, Standings
+from gym_gui.analysis.findings.standings import Payoff, SeatAdvantage, Standing, Standings
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.plain_columns import Column, wanted_of
@@ -89,7 +89,7 @@ def pair_sentence(payoff: Payoff) -> str:
     return f"{payoff.first} against {payoff.second}: {made(payoff.points)} of the points{why}; {counts}."
 
 
-def seat_sentence(seat: SeatWorth, among: int) -> str:
+def seat_sentence(seat: SeatAdvantage, among: int) -> str:
     """Return a sentence on a seat's points; it states an advantage only if the interval excludes 0."""
     scored = f"{seat.called} scores {made(seat.points)} of the points"
     e = seat.advantage

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gym_gui.analysis.findings.comparison import Stage
-from gym_gui.analysis.findings.pairs import Pairs, Sides, Tested
+from gym_gui.analysis.findings.comparison import LastInterimLook
+from gym_gui.analysis.findings.pairs import Pairs, Sides, TestedPairs
 from gym_gui.analysis.findings.standings import NOT_RANDOM, Standing
 from gym_gui.analysis.findings.trainings import AlgorithmComparison
 from gym_gui.analysis.statistics import intervals
@@ -21,7 +21,12 @@ _HOPELESS = 1e4
 
 
 def verdict_words(
-    t: Tested, difference: Estimate, verdict: str, p: float | None, family: int, stage: Stage | None
+    t: TestedPairs,
+    difference: Estimate,
+    verdict: str,
+    p: float | None,
+    family: int,
+    stage: LastInterimLook | None,
 ) -> tuple[str, str]:
     """Return the verdict on two sides as text: the claim, and the numbers that support it.
 
@@ -70,12 +75,12 @@ def verdict_words(
     return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
 
 
-def _looked_at(stage: Stage | None) -> str:
+def _looked_at(stage: LastInterimLook | None) -> str:
     """Return e.g. ``, after 20 of 100 seeds``; empty if there were no interim looks."""
     return "" if stage is None else f", after {whole(stage.seeds)} of {wording.count(stage.largest, 'seed')}"
 
 
-def _no_larger(difference: Estimate, stage: Stage | None) -> str:
+def _no_larger(difference: Estimate, stage: LastInterimLook | None) -> str:
     """Return the largest difference in the interval as text, if all planned seeds have been played."""
     low, high = difference.low, difference.high
     if stage is None or stage.seeds < stage.largest or low is None or high is None:
@@ -127,7 +132,7 @@ def _at_worst(sides: Sides, pairs: Pairs) -> str:
     return f", {low} to {high} if missing episodes had the worst or best observed {sides.measure}"
 
 
-def _where(t: Tested, difference: Estimate) -> str:
+def _where(t: TestedPairs, difference: Estimate) -> str:
     seeds = wording.count(difference.units, "seed")
     episodes = wording.count(difference.n, "episode")
     left = (
@@ -143,13 +148,15 @@ def _where(t: Tested, difference: Estimate) -> str:
     return f"on {shared}" if difference.units == difference.n else f"on {shared} ({difference.n} episodes)"
 
 
-def _nothing_shared(t: Tested) -> str:
+def _nothing_shared(t: TestedPairs) -> str:
     if t.sides.kind == "teams":
         return "no episode was completed"
     return "no seed that both completed" if t.pairs.shared else "they share no seed"
 
 
-def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None, family: int) -> str:
+def _hint(
+    t: TestedPairs, difference: Estimate, stage: LastInterimLook | None, p: float | None, family: int
+) -> str:
     """Return as text why a comparison is undecided, or what would decide it."""
     if t.pairs.chosen:
         return "seeds were added until another comparison was decided, so a test of this one is not valid"

@@ -18,7 +18,7 @@ from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
 from typing import IO
 
-from gym_gui.cli.installing.installation import tell
+from gym_gui.cli.installing.installation import print_progress
 from gym_gui.cli.installing.installer import InstallationError
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.definition import WorkerFile, WorkerTypeDefinition
@@ -68,16 +68,16 @@ def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_j
         source = matched.get(file.name) or _from_system(file)
         with _temporary_file(folder / file.name) as part:
             if source is not None:
-                tell(f"Copying {file.name} from {source}", as_json=as_json)
+                print_progress(f"Copying {file.name} from {source}", as_json=as_json)
                 shutil.copyfile(source, part)
                 if file.name in matched and (difference := _difference_from_published(file, part)):
-                    tell(f"Warning: {source} {difference}", as_json=as_json)
+                    print_progress(f"Warning: {source} {difference}", as_json=as_json)
             else:
-                tell(f"Downloading {file.url}", as_json=as_json)
+                print_progress(f"Downloading {file.url}", as_json=as_json)
                 _fetch_with_hint(file, part)
         new[file.name] = file.version
     if BUILD in absent_files(definition):
-        tell(f"Building {definition.type_id}", as_json=as_json)
+        print_progress(f"Building {definition.type_id}", as_json=as_json)
         _build(definition)
     return new
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.installing.fetch_files import bring_files
 from gym_gui.cli.installing.install_own_python import make_own_python, plan_of
-from gym_gui.cli.installing.installation import answer, bring, counted, tell, versions
+from gym_gui.cli.installing.installation import answer, bring, counted, print_progress, versions
 from gym_gui.cli.installing.installer import Installer
 from gym_gui.core.errors import UsageError
 from gym_gui.envs.environment_registry import families
@@ -65,7 +65,7 @@ def install_worker(
                 line = f"Would create {python.parent.parent}, then install into it: {listed}"
                 answer({"worker": definition.type_id}, "planned", new, [line], as_json=as_json)
                 return DONE
-            tell(f"Creating {python.parent.parent}", as_json=as_json)
+            print_progress(f"Creating {python.parent.parent}", as_json=as_json)
             Installer.of(python).make_environment(python.parent.parent)
             status = check_installed(definition)
         if status.state == "missing":

@@ -50,14 +50,12 @@ def install_environments(
         UnknownNameError: There is no such family.
         InstallationError: The installer failed.
     """
-    family, spec = _find_family(name)
+    family, spec = find_family(name)
     if isinstance(family, OwnPythonFamily):
         return install_own_python(family, given=given, gpu=gpu, dry_run=dry_run, as_json=as_json)
     if given:
         raise UsageError(f"{family.title} needs no files", fix="Leave --from out")
-    requirements = [*requirements_of(family.extra), *(spec.requirements if spec else ())]
-    if not requirements:
-        raise UsageError(f"{family.title} names no packages to install")
+    requirements = requirements_of_family(family, spec)
     new = bring(family.title, requirements, gpu=gpu, dry_run=dry_run, as_json=as_json)
     who = {"family": family.name}
     if dry_run:
@@ -90,6 +88,18 @@ def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_js
     return DONE
 
 
+def requirements_of_family(family: Family, spec: EnvSpec | None) -> list[str]:
+    """Return the requirements of a family in MOSAIC's interpreter, and of one of its environments.
+
+    Raises:
+        UsageError: There are none.
+    """
+    requirements = [*requirements_of(family.extra), *(spec.requirements if spec else ())]
+    if not requirements:
+        raise UsageError(f"{family.title} names no packages to install")
+    return requirements
+
+
 def requirements_of(extra: str) -> list[str]:
     """Return the requirements of an extra, including those of the extras that it names.
 
@@ -116,8 +126,12 @@ def _requirements_in(extra: str) -> Iterator[str]:
             yield str(requirement)
 
 
-def _find_family(name: str) -> tuple[Family, EnvSpec | None]:
-    """Return the family of this name; if the name is an environment's, its family and its spec."""
+def find_family(name: str) -> tuple[Family, EnvSpec | None]:
+    """Return the family of this name; if the name is an environment's, its family and its spec.
+
+    Raises:
+        UnknownNameError: There is no such family or environment.
+    """
     known = families()
     by_name = {key: family for key, family in known.items() if family.install}
     for family in list(by_name.values()):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gym_gui.cli.errors import DONE
-from gym_gui.cli.installing.installation import answer, bring, tell, versions
+from gym_gui.cli.installing.installation import answer, bring, print_progress, versions
 from gym_gui.cli.installing.installer import InstallationError, Installer
 from gym_gui.core.errors import UsageError
 from gym_gui.core.foreign_python import python_environment
@@ -16,7 +16,8 @@ from gym_gui.core.interpreters import environment_folder, note_complete, note_in
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.families.served import OwnPythonFamily
 
-_SDK = ("numpy", "protobuf>=3.20.2,<8")
+SDK_NEEDS = ("numpy", "protobuf>=3.20.2,<8")
+"""Packages that the worker SDK needs in an interpreter of a family."""
 _IMPORT_TIMEOUT_S = 300
 
 
@@ -91,10 +92,10 @@ def make_own_python(
     archives, python = _archives(family, given), family.interpreter
     folder = environment_folder(family.name)
     note_incomplete(family.name)
-    tell(f"Creating {folder}", as_json=as_json)
+    print_progress(f"Creating {folder}", as_json=as_json)
     folder.parent.mkdir(parents=True, exist_ok=True)
     Installer.of(python).make_environment(folder)
-    specs = [*_SDK, *family.requirements]
+    specs = [*SDK_NEEDS, *family.requirements]
     bare = family.bare_requirements
     with tempfile.TemporaryDirectory(prefix="mosaic-build-") as built_in:
         built = family.build_variables(Path(built_in))
@@ -102,7 +103,7 @@ def make_own_python(
             family.title, specs, bare=bare, bare_variables=built, python=python, gpu=gpu, as_json=as_json
         )
     if archives:
-        tell(f"Installing {', '.join(archives)}", as_json=as_json)
+        print_progress(f"Installing {', '.join(archives)}", as_json=as_json)
         Installer.of(python).install(["--no-deps", *archives.values()])
     _check_imports(family)
     note_complete(family.name, _versions(family))

@@ -32,7 +32,7 @@ for name in sys.argv[1:]:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class InstallationPlan:
     """Packages to install, and the installer for them.
 
     Attributes:
@@ -80,10 +80,10 @@ def bring(
         UsageError: CUDA would be installed, or there is no CPU build of torch.
         InstallationError: The installer failed.
     """
-    tell(f"Looking up the packages of {what}", as_json=as_json)
-    plan = _plan(what, specs, bare, python, gpu=gpu)
+    print_progress(f"Looking up the packages of {what}", as_json=as_json)
+    plan = plan_installation(what, specs, bare, Installer.of(python), gpu=gpu)
     if plan.packages and not dry_run:
-        tell(f"Installing {counted(plan.packages)}", as_json=as_json)
+        print_progress(f"Installing {counted(plan.packages)}", as_json=as_json)
         if plan.torch:
             plan.installer.install([plan.torch])
         if plan.specs:
@@ -139,15 +139,28 @@ def answer(
         write_line(line)
 
 
-def tell(text: str, *, as_json: bool = False) -> None:
+def print_progress(text: str, *, as_json: bool = False) -> None:
     """Print a progress message on stderr."""
     sys.stderr.write(f"{json.dumps({'progress': text}) if as_json else text}\n")
     sys.stderr.flush()
 
 
-def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | None, *, gpu: bool) -> _Plan:
-    """Look up all packages before any is installed, so that CUDA packages are refused in time."""
-    installer = Installer.of(python)
+def plan_installation(
+    what: str, specs: Sequence[str], bare: Sequence[str], installer: Installer, *, gpu: bool
+) -> InstallationPlan:
+    """Look up all packages before any is installed, so that CUDA packages are refused in time.
+
+    Args:
+        what: Name of what needs the packages, for messages.
+        specs: Requirements that are installed with their dependencies.
+        bare: Requirements that are installed without their dependencies.
+        installer: Installer for the interpreter that gets the packages.
+        gpu: Whether to allow torch's CUDA build.
+
+    Raises:
+        UsageError: CUDA would be installed, or there is no CPU build of torch.
+        InstallationError: The packages cannot be found.
+    """
     packages = installer.resolve(specs) if specs else {}
     torch = ""
     if not gpu and "torch" in packages:
@@ -160,7 +173,7 @@ def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | N
         )
     if bare:
         packages = {**packages, **installer.resolve([_NO_DEPS, *bare])}
-    return _Plan(installer, tuple(specs), tuple(bare), torch, packages)
+    return InstallationPlan(installer, tuple(specs), tuple(bare), torch, packages)
 
 
 def _with_cpu_torch(

@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -51,6 +51,8 @@ class Installer:
     def of(cls, python: Path | None) -> Installer:
         """Return the installer for an interpreter; ``None`` means the running one, with tested versions.
 
+        Packages that the running interpreter has keep their versions.
+
         Raises:
             UsageError: There is neither uv nor pip.
         """
@@ -63,17 +65,29 @@ class Installer:
         if uv is not None:
             extra = ("--no-index",) if without_index(env) else ()
             env |= uv_variables(env)
-        limits = _tested_version_arguments(uv is not None) if python is None else ()
+        here = {_canonical(each.name) for each in metadata.distributions() if each.name}
+        limits = _tested_version_arguments(uv is not None, without=here) if python is None else ()
         return cls(python or Path(sys.executable), uv, limits, extra, env)
 
-    def make_environment(self, folder: Path) -> None:
+    @classmethod
+    def for_empty(cls, python: Path) -> Installer:
+        """Return the installer that gives an empty environment the tested versions; raises as :meth:`of`."""
+        installer = cls.of(python)
+        return replace(installer, limits=_tested_version_arguments(installer.uv is not None))
+
+    def make_environment(self, folder: Path, *, with_pip: bool = False) -> None:
         """Create a virtual environment, or complete one whose creation was interrupted.
+
+        Args:
+            folder: Folder of the environment.
+            with_pip: Install pip into it, which uv leaves out.
 
         Raises:
             InstallationError: The environment cannot be created.
         """
         if self.uv is not None:
             command = [str(self.uv), "venv", "-q", "--no-project", "--allow-existing"]
+            command += ["--seed"] * with_pip
             command += ["--python", sys.executable, str(folder)]
         else:
             command = [sys.executable, "-P", "-m", "venv", str(folder)]
@@ -142,24 +156,23 @@ def _requirements_file(name: str) -> Path | None:
     return next((file for file in places if file.is_file()), None)
 
 
-def _tested_version_arguments(uv: bool) -> tuple[str, ...]:
-    """Return arguments that restrict new packages to tested versions and keep installed packages."""
+def _tested_version_arguments(uv: bool, *, without: Set[str] = frozenset()) -> tuple[str, ...]:
+    """Return arguments that restrict packages to tested versions, except those named in ``without``."""
     limits: list[str] = []
     if _tested_versions():
-        limits += ["--constraint", str(_write_constraints())]
+        limits += ["--constraint", str(_write_constraints(without))]
     overrides = _requirements_file("overrides.txt")
     if uv and overrides is not None:
         limits += ["--override", str(overrides)]
     return tuple(limits)
 
 
-def _write_constraints() -> Path:
-    here = {_canonical(each.name) for each in metadata.distributions() if each.name}
+def _write_constraints(without: Set[str]) -> Path:
     names = (line.partition("==")[0] for line in _tested_versions().splitlines())
     kept = [
         line
         for line, name in zip(_tested_versions().splitlines(), names, strict=True)
-        if "==" in line and _canonical(name) not in here
+        if "==" in line and _canonical(name) not in without
     ]
     folder = Path(tempfile.mkdtemp(prefix="mosaic-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

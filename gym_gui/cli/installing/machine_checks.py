@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 import psutil
 from packaging.specifiers import SpecifierSet
 
+from gym_gui.cli.installing.how_installed import how_installed
 from gym_gui.cli.installing.installer import find_uv, has_pip
 from gym_gui.cli.window import display_trouble, package_trouble
 from gym_gui.core.errors import MosaicError
@@ -103,7 +103,7 @@ def _versions() -> Iterator[_Found]:
 def _command() -> Iterator[_Found]:
     ours = Path(sys.executable).parent / "mosaic"
     first = shutil.which("mosaic")
-    yield "ok", f"{_how_installed()} in {sys.prefix}"
+    yield "ok", f"{how_installed().text} in {sys.prefix}"
     if first is None:
         yield "note", "no mosaic is on PATH", f"Run {ours}, or add {ours.parent} to PATH"
     elif not _is_same(Path(first), ours):
@@ -116,16 +116,6 @@ def _command() -> Iterator[_Found]:
 
 def _is_same(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() or one.parent.resolve() == other.parent.resolve()
-
-
-def _how_installed() -> str:
-    direct = metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or ""
-    if '"editable": true' in direct.replace('":true', '": true'):
-        return "installed from a clone (editable)"
-    parts = Path(sys.prefix).parts
-    if "pipx" in parts:
-        return "installed by pipx"
-    return "installed by uv tool" if ("uv", "tools") in pairwise(parts) else "installed by pip or uv"
 
 
 def _installer() -> Iterator[_Found]:

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import typer
 
-from gym_gui.cli.errors import DONE, tell
+from gym_gui.cli.errors import DONE, print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.own_submissions import NotConfirmedError, Unconfirmed, confirm, unconfirmed
+from gym_gui.services.submissions.own_submissions import (
+    NotConfirmedError,
+    UnconfirmedSubmission,
+    confirm,
+    unconfirmed,
+)
 from gym_gui.services.submissions.submission_record import is_submission
 
 
@@ -40,7 +45,7 @@ def confirm_submission(folder: Path, *, as_json: bool) -> int:
     return DONE
 
 
-def confirm_in_terminal(seen: Unconfirmed) -> None:
+def confirm_in_terminal(seen: UnconfirmedSubmission) -> None:
     """Print on stderr what a submission would run, and ask the user to confirm it.
 
     Raises:
@@ -50,7 +55,7 @@ def confirm_in_terminal(seen: Unconfirmed) -> None:
     folder = seen.submission.folder
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise NotConfirmedError(folder)
-    tell(f"{folder} was submitted by another user or machine, or was changed afterwards")
+    print_message(f"{folder} was submitted by another user or machine, or was changed afterwards")
     for heading, lines in seen.rows:
         sys.stderr.write("".join([f"{heading}:\n", *(f"  {line}\n" for line in lines)]))
     if not typer.confirm("Use this submission and run these commands?", default=False, err=True):

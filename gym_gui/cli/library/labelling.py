@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.cli.errors import DONE, USAGE, tell_error
+from gym_gui.cli.errors import DONE, USAGE, print_error
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
@@ -46,7 +46,7 @@ def label_runs(
             open_run(folder)
             labels = change_labels(folder, changes, add=add, remove=remove)[1]
         except UsageError as error:
-            tell_error(error, as_json=as_json)
+            print_error(error, as_json=as_json)
             failed = True
             continue
         done.append({"run": str(folder), **labels.to_data()})

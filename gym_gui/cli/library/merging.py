@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gym_gui.analysis.words import wording
-from gym_gui.cli.errors import DONE, tell
+from gym_gui.cli.errors import DONE, print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import bytes_progress, count_progress
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run, runs_dir
-from gym_gui.services.shards.run_merge import Merged, merge_shards
-from gym_gui.services.shards.shard_parts import UnmergeableError
+from gym_gui.services.shards.run_merge import MergedRun, merge_shards
+from gym_gui.services.shards.shard_set import UnmergeableError
 
 _MAX_REASONS = 10
 """Largest number of reasons that are printed, each on a line."""
@@ -56,7 +56,7 @@ def merge_runs(
         if as_json or len(error.lines) == 1:
             raise
         for line in error.lines[:_MAX_REASONS]:
-            tell(line)
+            print_message(line)
         more = (
             f" ({len(error.lines) - _MAX_REASONS} further reasons)" if len(error.lines) > _MAX_REASONS else ""
         )
@@ -66,13 +66,13 @@ def merge_runs(
         write_json({"run": str(row.pop("folder")), **row})
         return DONE
     for line in (*merged.differences, *merged.missing):
-        tell(line)
+        print_message(line)
     write_line(_in_words(merged))
     write_line(f"Run:  {merged.folder}")
     return DONE
 
 
-def _in_words(merged: Merged) -> str:
+def _in_words(merged: MergedRun) -> str:
     words = f"{wording.count(merged.shards, 'shard')}, {wording.count(merged.episodes, 'episode')}"
     words += f", {merged.failed:,} of them failed" if merged.failed else ""
     if merged.twice:

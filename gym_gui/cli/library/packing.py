@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gym_gui.analysis.words import wording
-from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, print_error
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import bytes_progress
 from gym_gui.core.errors import MosaicError, UsageError
@@ -34,7 +34,7 @@ def compress_runs(runs: Sequence[Path], *, undo: bool, as_json: bool) -> int:
             with bytes_progress(str(run), as_json=as_json) as show:
                 packing = (decompress_run if undo else compress_run)(folder, show)
         except MosaicError as error:
-            tell_error(error, as_json=as_json)
+            print_error(error, as_json=as_json)
             statuses.add(USAGE if isinstance(error, UsageError) else WORK_FAILED)
             continue
         done.append({"run": str(folder), "compressed": not undo, **asdict(packing)})

@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.text import Text
 
 from gym_gui.analysis.words.wording import count, number
-from gym_gui.cli.errors import DONE, tell
+from gym_gui.cli.errors import DONE, print_message
 from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX
@@ -161,9 +161,9 @@ def score(name: str, *, as_json: bool) -> int:
     library = bootstrap_default_services().policies
     entry = library.find(name)
     if not as_json:
-        tell(f"playing {entry.name} in {entry.file.env_id}")
+        print_message(f"playing {entry.name} in {entry.file.env_id}")
     measured = score_policy(entry.file)
-    library.scores.keep(entry.file, measured)
+    library.scores.save(entry.file, measured)
     if as_json:
         write_json({"name": entry.name, **measured.to_json()})
     else:

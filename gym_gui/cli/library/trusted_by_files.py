@@ -8,14 +8,14 @@ from gym_gui.controllers.engine.resolved_operator import needs_of
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code, players_of_pool
-from gym_gui.services.trainer.request import KeptRequest, arguments_subject
+from gym_gui.services.trainer.request import SavedRequest, arguments_subject
 from gym_gui.services.trainer.training_folder import REQUEST
 from gym_gui.workers.discovery import discover
 
 
 def subjects_of_training(folder: Path) -> list[Subject]:
     """Return the training's arguments for its worker, as one item to allow; empty if there are none."""
-    arguments = KeptRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
+    arguments = SavedRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
     return [arguments_subject(folder, arguments)] if arguments else []
 
 

@@ -13,7 +13,7 @@ from gym_gui.analysis.findings.trainings import Scale, TrainedScores
 from gym_gui.analysis.reporting import write_algorithms
 from gym_gui.analysis.terminal_report import render_algorithms
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import console, write_json
 from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX
@@ -128,7 +128,7 @@ def _random_return(env_id: str, agents: Sequence[str], *, quiet: bool) -> float:
     from gym_gui.evaluation import evaluate  # imports the engine
 
     if not quiet:
-        tell(f"playing random actions in {env_id}")
+        print_message(f"playing random actions in {env_id}")
     with tempfile.TemporaryDirectory(prefix="mosaic-random") as place:
         players = {agent: {"type": "random"} for agent in agents}
         episodes = evaluate(env_id, players, seeds=STANDARD_SEEDS, out=place).episodes

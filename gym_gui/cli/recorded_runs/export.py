@@ -11,7 +11,7 @@ from gym_gui.analysis.exports.export import STEP_COLUMNS, episode_rows, operator
 from gym_gui.analysis.exports.wandb_files import write_wandb_runs
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.analysis.records.record_check import check_records
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.paths import find_run
@@ -38,7 +38,7 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
     opened = open_run(find_run(run))
     folder = out or Path(f"{opened.path.absolute().name}-{to.lower()}")
     if problem := check_records(opened).sentence:
-        tell(problem)
+        print_message(problem)
     left_out: list[str] = []
     written = write(opened, folder, left_out)
     if as_json:
@@ -48,7 +48,7 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
     for name, count in written.items():
         write_line(f"{folder / name}: {count:,} {'rows' if Path(name).suffix else 'episodes'}")
     for sentence in left_out:
-        tell(f"left out: {sentence}")
+        print_message(f"left out: {sentence}")
 
 
 _Write = Callable[[Run, Path, list[str]], Mapping[str, int]]
@@ -80,9 +80,9 @@ def _events(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
 
 
 def _datasets(run: Run, folder: Path, left_out: list[str]) -> Mapping[str, int]:
-    from gym_gui.controllers.child_jobs.minari_export import write_datasets_apart
+    from gym_gui.controllers.child_jobs.minari_export import write_datasets_in_child
 
-    written, sentences = asyncio.run(write_datasets_apart(run, folder))
+    written, sentences = asyncio.run(write_datasets_in_child(run, folder))
     left_out += sentences
     return written
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.compute.power import (
-    Spread,
+    DifferenceSpread,
     differences_in_question,
     seeds_for,
     spread_of,
@@ -22,13 +22,13 @@ from gym_gui.analysis.records.record_check import check_records
 from gym_gui.analysis.statistics.seeds_needed import power_of, seeds_needed
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import console, write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
 
 
-def tell_power(
+def print_power(
     pilot: Path | None,
     *,
     difference: float | None,
@@ -106,7 +106,7 @@ def _from_pilot(
 ) -> list[dict[str, Any]]:
     pilot = open_run(folder)
     if sentence := check_records(pilot).sentence:
-        tell(sentence)
+        print_message(sentence)
     summary = summarize(pilot, steps=False)
     if not summary.comparisons:
         raise UsageError(
@@ -153,7 +153,7 @@ def _row_of_comparison(
     }
 
 
-def _spread_record(spread: Spread) -> dict[str, Any]:
+def _spread_record(spread: DifferenceSpread) -> dict[str, Any]:
     return {"value": spread.value, "low": spread.low, "high": spread.high, "seeds": spread.seeds}
 
 

@@ -20,7 +20,7 @@ from gym_gui.cli.progress import count_progress
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.core.paths import cache_dir, find_run, runs_dir
 from gym_gui.core.printable_text import visible
-from gym_gui.services.runs.run_query import Answer, RunQuery
+from gym_gui.services.runs.run_query import QueryResult, RunQuery
 
 _MAX_ROWS = 200
 """Largest number of rows in the format ``table``; the other formats have all rows."""
@@ -126,7 +126,7 @@ def _simple(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _table(answer: Answer, to: TextIO) -> None:
+def _table(answer: QueryResult, to: TextIO) -> None:
     rows = list(itertools.islice(answer.rows, _MAX_ROWS + 1))
     headings = [
         Heading(visible(name), words=not any(isinstance(row[i], int | float) for row in rows))
@@ -138,7 +138,7 @@ def _table(answer: Answer, to: TextIO) -> None:
         sys.stderr.write(f"Only the first {_MAX_ROWS} rows are printed; for all rows add --format csv\n")
 
 
-def _markdown(answer: Answer, to: TextIO) -> None:
+def _markdown(answer: QueryResult, to: TextIO) -> None:
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |\n"
 
@@ -146,13 +146,13 @@ def _markdown(answer: Answer, to: TextIO) -> None:
     to.writelines(line(map(_text, row)) for row in answer.rows)
 
 
-def _csv(answer: Answer, to: TextIO) -> None:
+def _csv(answer: QueryResult, to: TextIO) -> None:
     writer = csv.writer(to)
     writer.writerow(answer.columns)
     writer.writerows([plain_cell(_simple(value)) for value in row] for row in answer.rows)
 
 
-def _json(answer: Answer, to: TextIO) -> None:
+def _json(answer: QueryResult, to: TextIO) -> None:
     begin = "["
     for row in answer.rows:
         values = dict(zip(answer.columns, row, strict=True))
@@ -161,7 +161,7 @@ def _json(answer: Answer, to: TextIO) -> None:
     to.write("[]\n" if begin == "[" else "\n]\n")
 
 
-_WRITERS: dict[Format, Callable[[Answer, TextIO], None]] = {
+_WRITERS: dict[Format, Callable[[QueryResult, TextIO], None]] = {
     Format.TABLE: _table,
     Format.MARKDOWN: _markdown,
     Format.CSV: _csv,

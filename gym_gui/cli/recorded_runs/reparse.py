@@ -12,17 +12,17 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.recorded_runs.verify import versions_line
-from gym_gui.controllers.child_jobs.reparsing import reparse_apart
+from gym_gui.controllers.child_jobs.reparsing import reparse_in_child
 from gym_gui.controllers.reexecution.divergence import counted
-from gym_gui.controllers.reexecution.reparsing import OperatorReread, Reparsing, Reread, RereadDecision
+from gym_gui.controllers.reexecution.reparsing import OperatorReread, ReparseResult, Reparsing, RereadDecision
 from gym_gui.core.paths import find_run
 
 _MAX_DECISIONS = 20
 _WORDS = {
-    Reread.SAME: "same",
-    Reread.DIFFERS: "differ",
-    Reread.NEWLY_READABLE: "newly readable",
-    Reread.NO_LONGER_READABLE: "no longer readable",
+    ReparseResult.SAME: "same",
+    ReparseResult.DIFFERS: "differ",
+    ReparseResult.NEWLY_READABLE: "newly readable",
+    ReparseResult.NO_LONGER_READABLE: "no longer readable",
 }
 
 
@@ -41,7 +41,7 @@ def reparse_run(run: Path, *, as_json: bool) -> int:
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
-        result = asyncio.run(reparse_apart(opened, show))
+        result = asyncio.run(reparse_in_child(opened, show))
     if as_json:
         write_json(_record(opened.path, result))
     else:
@@ -69,9 +69,10 @@ def _place(d: RereadDecision) -> str:
 
 
 def _counts(operator: OperatorReread) -> str:
-    kinds = [(kind, n) for kind, n in operator.counts.items() if n or kind is Reread.SAME]
+    kinds = [(kind, n) for kind, n in operator.counts.items() if n or kind is ReparseResult.SAME]
     parts = [
-        f"{n} differs" if (kind, n) == (Reread.DIFFERS, 1) else f"{n} {_WORDS[kind]}" for kind, n in kinds
+        f"{n} differs" if (kind, n) == (ReparseResult.DIFFERS, 1) else f"{n} {_WORDS[kind]}"
+        for kind, n in kinds
     ]
     read = counted(sum(operator.counts.values()), "decision")
     kept = f"; {operator.unrecorded} more without recorded reply" if operator.unrecorded else ""

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import open_run
-from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, print_message
 from gym_gui.cli.window import open_window, window_trouble
-from gym_gui.controllers.child_jobs.export_python import export_python_apart
-from gym_gui.controllers.child_jobs.replay import ReplayedAgain, replay_apart
+from gym_gui.controllers.child_jobs.export_python import export_python_in_child
+from gym_gui.controllers.child_jobs.replay import ReplayCheck, replay_in_child
 from gym_gui.core.paths import find_run
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 
@@ -46,7 +46,7 @@ def replay_episode(
     if video is None and not as_json:
         if trouble := window_trouble():
             which = f"--operator {recorded.operator_id} --episode {recorded.episode.episode_index}"
-            tell(f"{trouble}. Without a window: mosaic replay {run} {which} --video episode.mp4")
+            print_message(f"{trouble}. Without a window: mosaic replay {run} {which} --video episode.mp4")
             return USAGE
         place = (str(recorded.run), recorded.operator_id, str(recorded.episode.episode_index))
         return open_window(["--replay", *place])
@@ -57,13 +57,13 @@ def replay_episode(
             sys.stderr.write(json.dumps({"progress": {"done": steps, "total": total}}) + "\n")
             sys.stderr.flush()
 
-    again = asyncio.run(replay_apart(recorded, video=video, fps=fps, on_steps=tell_steps))
+    again = asyncio.run(replay_in_child(recorded, video=video, fps=fps, on_steps=tell_steps))
     _print_replay(recorded, again, video, as_json=as_json)
     return WORK_FAILED if again.departs else DONE
 
 
 def _print_replay(
-    recorded: RecordedEpisode, again: ReplayedAgain, video: Path | None, *, as_json: bool
+    recorded: RecordedEpisode, again: ReplayCheck, video: Path | None, *, as_json: bool
 ) -> None:
     episode = recorded.episode
     if as_json:
@@ -97,4 +97,4 @@ def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> 
         UsageError: There is no such run or episode, or only MOSAIC can play it.
     """
     recorded = load_episode(open_run(find_run(run)), operator, episode)
-    sys.stdout.write(asyncio.run(export_python_apart(recorded)))
+    sys.stdout.write(asyncio.run(export_python_in_child(recorded)))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gym_gui.analysis import Run, open_run
+from gym_gui.analysis.compute.highlights import shown_episodes
 from gym_gui.analysis.exports.pgn import is_chess, write_pgn
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_choice import Films
-from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import report_read
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_line
-from gym_gui.cli.progress import run_progress
 from gym_gui.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.pages.film_folder import FilmFolder
-    from gym_gui.controllers.child_jobs.films import FilmOrder
+    from gym_gui.analysis.compute.pairing import Entry
+    from gym_gui.cli.recorded_runs.report_films import ReportFilms
 
 
 def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> Summary:
@@ -43,46 +41,38 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
         RunFormatError: No run can be read.
     """
 
-    def film(opened: Sequence[Run], summary: Summary) -> Films:
+    paged = out is not None or len(runs) == 1
+    with tempfile.TemporaryDirectory(prefix="mosaic-films-") as folder:
+        if not (replays and paged):
+            return _report(runs, out, as_json=as_json)
+        from gym_gui.cli.recorded_runs.report_films import ReportFilms  # imports the engine
+
+        with ReportFilms(Path(folder)) as films:
+            return _report(runs, out, as_json=as_json, films=films)
+
+
+def _report(
+    runs: Sequence[Path], out: Path | None, *, as_json: bool, films: ReportFilms | None = None
+) -> Summary:
+    def begin(opened: Sequence[Run], entries: Sequence[Entry]) -> None:
         from gym_gui.controllers.child_jobs.films import FilmOrder
 
-        order = FilmOrder.some(summary)
-        with tempfile.TemporaryDirectory(prefix="mosaic-films-") as folder:
-            made = make_report_films(opened, order, Path(folder), as_json=as_json)
-            return {key: made.get(key) or Film(*key, missing="replays were stopped") for key in order}
+        if films is not None:
+            films.begin(opened, FilmOrder.some(shown_episodes(entries)))
 
-    read = read_runs(runs)
+    def finished() -> Films:
+        if films is None or films.order is None:
+            return {}
+        made = films.wait(as_json=as_json)
+        return {key: made.get(key) or Film(*key, missing="replays were stopped") for key in films.order}
+
+    read = read_runs(runs, begin if films is not None else None)
     for sentence in (*read.summary.unread, *read.summary.unverified):
-        tell(sentence)
-    report_read(read, as_json=as_json, out=out, film=film if replays else None)
+        print_message(sentence)
+    report_read(read, as_json=as_json, out=out, film=finished)
     if out is not None or read.named == 1:
         _write_games([run.path for run in read.runs], out, as_json=as_json)
     return read.summary
-
-
-def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:
-    """Record replays of episodes for a report; after Ctrl-C, return the replays that are finished.
-
-    Args:
-        runs: The runs of the report.
-        order: Episodes to replay.
-        folder: Folder for the replays until the report is written.
-        as_json: Whether to show progress as JSON lines.
-    """
-    from gym_gui.controllers.child_jobs.films import make_films
-    from gym_gui.controllers.runs.operator_execution import OperatorProgress
-
-    films = FilmFolder(folder)
-    try:
-        with run_progress(as_json=as_json) as show:
-
-            def tell_progress(done: int, total: int) -> None:
-                show([OperatorProgress("replays", "Replays", done, total, 0, 0, 0)])
-
-            asyncio.run(make_films(runs, order, films, tell_progress))
-    except KeyboardInterrupt:
-        tell(f"replays were stopped; {len(films):,} of {len(order):,} are in the report")
-    return films
 
 
 def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> None:
@@ -110,7 +100,7 @@ def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> N
         try:
             count = write_pgn(run, file)
         except MissingDependencyError as error:
-            tell(str(error))
+            print_message(str(error))
             return
         if not as_json:
             write_line(f"Games: {file} ({count} game{'s' * (count != 1)})")

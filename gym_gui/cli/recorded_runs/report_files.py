@@ -23,7 +23,7 @@ from gym_gui.analysis.findings.cross_play import Found
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import find_standings
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_line
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.subprocess_job import run_subprocess_job
@@ -83,7 +83,7 @@ def write_format(paths: Sequence[Path], form: str, out: Path | None) -> Summary:
     """
     _, runs, summary = read_runs(paths)
     for sentence in (*summary.unread, *summary.unverified):
-        tell(sentence)
+        print_message(sentence)
     standings = find_standings(runs)
     file = out / f"report.{form}" if out is not None and out.is_dir() else out
     if file is None:

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.recorded_runs.verify import versions_line
 from gym_gui.cli.running.play_run import until_signal
 from gym_gui.controllers.child_jobs.rerunning import (
     Cause,
+    DifferenceCause,
+    DivergingPolicy,
     Episodes,
-    Finding,
     OperatorRerun,
-    Suspect,
     changed_versions,
     compare_rerun,
     goes_another_way,
@@ -49,10 +49,10 @@ _MAX_DEPARTURES: Final = 5
 _RANGE: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _MAX_EPISODES: Final = 1_000_000
 _FINDINGS: Final = {
-    Finding.MODEL: "models do not repeat themselves, recorded replies do: mosaic run --replay {run}",
-    Finding.PERSON: "people do not repeat themselves",
-    Finding.NOT_DETERMINISTIC: "it is not deterministic: a third play of the episode differed again",
-    Finding.ANOTHER: "it has changed since: a third play of the episode repeated the new decisions",
+    DifferenceCause.MODEL: "models do not repeat themselves, recorded replies do: mosaic run --replay {run}",
+    DifferenceCause.PERSON: "people do not repeat themselves",
+    DifferenceCause.NOT_DETERMINISTIC: "it is not deterministic: a third play of the episode differed again",
+    DifferenceCause.ANOTHER: "it has changed since: a third play of the episode repeated the new decisions",
 }
 
 
@@ -113,7 +113,7 @@ def rerun_run(
             write_line(versions_line(versions))
         write_line(f"Run:  {again.path}")
     if status == STOPPED:
-        tell(f"stopped; resume with: mosaic run --resume {again.path}")
+        print_message(f"stopped; resume with: mosaic run --resume {again.path}")
         return INTERRUPTED
     return WORK_FAILED if any(result.divergences for result in results) else DONE
 
@@ -185,12 +185,12 @@ class _Replayer:
             raise UsageError("nothing was played", fix=result.problem)
         return open_run(result.folder), result.status
 
-    def suspects(self, again: Run, results: list[OperatorRerun], show: OnProgress) -> list[Suspect]:
+    def suspects(self, again: Run, results: list[OperatorRerun], show: OnProgress) -> list[DivergingPolicy]:
         """Return policies that decided differently on the same input, with the cause.
 
         If the cause is unknown, the episode is played a third time to see whether it differs again.
         """
-        found: list[Suspect] = []
+        found: list[DivergingPolicy] = []
         for suspect, open_question in suspects(self._run, results):
             if not open_question:
                 found.append(suspect)
@@ -199,12 +199,12 @@ class _Replayer:
             with tempfile.TemporaryDirectory(prefix="mosaic-rerun-") as folder:
                 third, _ = self.once(Path(folder), only, show)
                 differs = goes_another_way(again, third, suspect.operator_id, suspect.episode_index)
-            finding = Finding.NOT_DETERMINISTIC if differs else suspect.finding
+            finding = DifferenceCause.NOT_DETERMINISTIC if differs else suspect.finding
             found.append(dataclasses.replace(suspect, finding=finding))
         return found
 
 
-def _lines(run: Run, again: Run, results: list[OperatorRerun], found: list[Suspect]) -> list[str]:
+def _lines(run: Run, again: Run, results: list[OperatorRerun], found: list[DivergingPolicy]) -> list[str]:
     lines: list[str] = []
     for result in results:
         same = result.episodes - len(result.divergences)
@@ -228,7 +228,7 @@ def _record(
     run: Run,
     again: Run,
     results: list[OperatorRerun],
-    found: list[Suspect],
+    found: list[DivergingPolicy],
     versions: dict[str, tuple[str, str]],
 ) -> dict[str, Any]:
     return {

@@ -10,16 +10,16 @@ from types import FrameType
 from typing import Literal
 
 from gym_gui.analysis.findings.summary import Summary
-from gym_gui.analysis.pages.film_choice import Films
+from gym_gui.analysis.pages.film_choice import Films, scenes_of
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import find_standings, print_json, print_report
 from gym_gui.analysis.site import SiteContent, SiteWritten, new_site, require_replaceable, write_site
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import console
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.recorded_runs.report import make_report_films
+from gym_gui.cli.recorded_runs.report_films import ReportFilms
 from gym_gui.controllers.child_jobs.films import FilmOrder
 from gym_gui.controllers.runs.operator_execution import OperatorProgress
 
@@ -47,7 +47,7 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
     require_replaceable(folder)
     read = read_runs(runs)
     for sentence in (*read.summary.unread, *read.summary.unverified):
-        tell(sentence)
+        print_message(sentence)
     found = find_standings(read.runs)
     if not as_json:
         print_report(read.summary, found, console())
@@ -55,8 +55,11 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
         films: Films = {}
         notes: list[str] = []
         if replays != "none":
-            order = FilmOrder.every(read.runs) if replays == "all" else FilmOrder.some(read.summary)
-            films = make_report_films(read.runs, order, workshop.films, as_json=as_json)
+            some = replays == "some"
+            order = FilmOrder.some(scenes_of(read.summary)) if some else FilmOrder.every(read.runs)
+            with ReportFilms(workshop.films) as making:
+                making.begin(read.runs, order)
+                films = making.wait(as_json=as_json)
             if len(films) < len(order):
                 notes.append(
                     f"The site was stopped early: {len(films):,} of {len(order):,} replays were made."
@@ -91,7 +94,7 @@ def first_interrupt() -> Generator[Callable[[], bool]]:
         if interrupted:
             raise KeyboardInterrupt
         interrupted = True
-        tell(
+        print_message(
             "stopping: the site gets no further replays and transcripts; to write nothing, press Ctrl-C again"
         )
 

@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from gym_gui.analysis import open_run
-from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, print_error
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
-from gym_gui.controllers.child_jobs.verification import verify_apart
+from gym_gui.controllers.child_jobs.verification import verify_in_child
 from gym_gui.controllers.reexecution.divergence import Divergence, counted
 from gym_gui.controllers.reexecution.verification import Verification
 from gym_gui.core.errors import MosaicError, UsageError
@@ -42,7 +42,7 @@ def verify_runs(runs: Sequence[Path], *, timeout_s: float | None = None, as_json
         try:
             statuses.add(_verify(run, timeout_s or LONGEST_CALL_S, as_json=as_json))
         except MosaicError as error:
-            tell_error(error, as_json=as_json)
+            print_error(error, as_json=as_json)
             statuses.add(USAGE if isinstance(error, UsageError) else WORK_FAILED)
     return WORK_FAILED if WORK_FAILED in statuses else max(statuses)
 
@@ -56,7 +56,7 @@ def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
-        result = asyncio.run(verify_apart(opened, show, longest_s=timeout_s))
+        result = asyncio.run(verify_in_child(opened, show, longest_s=timeout_s))
     with suppress(BrokenPipeError):  # the exit status is returned nevertheless
         sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
     return WORK_FAILED if result.divergences else DONE

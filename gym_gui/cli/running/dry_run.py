@@ -9,7 +9,7 @@ from typing import Any
 
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_line
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.runs.cost_estimate import BASIS, BudgetReach, ModelSlot, carried
@@ -18,7 +18,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.services.experiment_file import describe
 
 
-def say_plan(
+def print_plan(
     experiment: Experiment,
     resolved_operators: Sequence[ResolvedOperator],
     processes: int,
@@ -65,7 +65,7 @@ def say_plan(
         sys.stdout.write(f"\nProcesses: {processes}. Nothing was played.\n")
 
 
-def say_notes(notes: Sequence[str]) -> None:
+def print_load_notes(notes: Sequence[str]) -> None:
     """Print on stderr the notes from the check in which workers load their slots."""
     for note in notes:
         sys.stderr.write(f"Note: {clean(note)}.\n")
@@ -74,7 +74,7 @@ def say_notes(notes: Sequence[str]) -> None:
 def _warn_of_servers(slots: Sequence[ModelSlot]) -> None:
     """Print on stderr which model servers do not answer, because a run would be refused."""
     for reason in dict.fromkeys(slot.unreachable for slot in slots if slot.unreachable):
-        tell(f"a run would be refused now: {clean(reason)}")
+        print_message(f"a run would be refused now: {clean(reason)}")
 
 
 def _print_part(part: ShardPlan) -> None:

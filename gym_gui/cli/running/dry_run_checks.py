@@ -7,7 +7,12 @@ from typing import Any
 
 import msgspec
 
-from gym_gui.controllers.child_jobs.child_job import keep_alive, play_apart, question_of_job, tell_position
+from gym_gui.controllers.child_jobs.child_job import (
+    question_of_job,
+    report_alive,
+    report_position,
+    run_in_child,
+)
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.runs.cost_estimate import ModelSlot, estimate_cost
 from gym_gui.controllers.runs.experiment_run import ExperimentRun
@@ -58,7 +63,7 @@ async def check_dry_run(
         "processes": processes,
         "models": models,
     }
-    answer = await play_apart(__name__, asked, operators, env_only=False, longest_s=longest_s)
+    answer = await run_in_child(__name__, asked, operators, env_only=False, longest_s=longest_s)
     return msgspec.convert(answer, DryRunResult)
 
 
@@ -76,7 +81,7 @@ def _look_ahead() -> Any:
     model_operators = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
     with CommandHosts(wanted=False) as hosts:
         resolved = [_resolved(o) for o in operators if o not in model_operators]
-        with keep_alive():  # workers are separate processes; they may take this long
+        with report_alive():  # workers are separate processes; they may take this long
             slow = hosts.run(LoadCheck().check(*resolved))
         notes = [
             f"{agent} of operator {operator} took more than {LIMIT_S:g} s to load and was not checked"
@@ -90,12 +95,12 @@ def _look_ahead() -> Any:
 
 def _resolved(operator: OperatorConfig) -> ResolvedOperator:
     """Check an operator against its environment, which is created in this process."""
-    tell_position(operator.operator_id, 0, 0)
+    report_position(operator.operator_id, 0, 0)
     return resolve_operator(operator)
 
 
 async def _run(run: ExperimentRun) -> RunResult:
-    with keep_alive():  # environments are in session processes
+    with report_alive():  # environments are in session processes
         return await run.run()
 
 

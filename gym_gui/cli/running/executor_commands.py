@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ulid import ULID
-
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.library.confirm_submission import confirm_in_terminal
 from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import backends_of, load_profile
 from gym_gui.services.submissions.follower import begin_following, following
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import unconfirmed, verified_submission
 from gym_gui.services.submissions.shard_progress import OnShardProgress
 from gym_gui.services.submissions.submission_record import FAILED, Submission, is_submission, open_submission
@@ -31,7 +30,7 @@ _NAMED: Final = 5
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class ExecutorOptions:
     """Options of a command line that run work by an executor.
 
     Attributes:
@@ -53,7 +52,7 @@ class Elsewhere:
 
 def new_folder(out: Path) -> Path:
     """Return the path of a new submission's folder, below the folder that will contain its run."""
-    return (out / "submissions" / str(ULID())).absolute()
+    return (out / "submissions" / new_ulid()).absolute()
 
 
 @contextmanager
@@ -66,12 +65,14 @@ def begun(submission: Submission) -> Generator[None]:
     with following(submission.folder):
         submission.save()
         folder = submission.folder
-        tell(f"submission {folder}; watch its progress from any terminal: mosaic runs watch {folder}")
+        print_message(
+            f"submission {folder}; watch its progress from any terminal: mosaic runs watch {folder}"
+        )
         yield
 
 
 @contextmanager
-def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
+def reopened(where: ExecutorOptions, command: str) -> Generator[Submission]:
     """Open the submission that the user resumes; a new profile replaces its hosts.
 
     Args:
@@ -126,14 +127,14 @@ def detach(submission: Submission, *, as_json: bool) -> int:
     return DONE
 
 
-def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
+def detach_resumed(where: ExecutorOptions, command: str, *, as_json: bool) -> int:
     """Resume a submission in a separate process, see :func:`detach`; raises errors of :func:`reopened`."""
     with reopened(where, command) as submission:
         submission.save()  # the profile may have changed
     return detach(submission, as_json=as_json)
 
 
-def say_missing(
+def print_missing(
     submission: Submission,
     coordinator: Coordinator,
     what: str,
@@ -155,12 +156,12 @@ def say_missing(
     again = f"mosaic {submission.command} --resume {submission.folder}"
     failed = submission.numbers(FAILED)
     for number in failed[:_NAMED]:
-        tell(f"{submission.called(number)} {what}: {submission.states[number].problem}")
+        print_message(f"{submission.called(number)} {what}: {submission.states[number].problem}")
     if failed:
-        tell(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
+        print_message(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
         return WORK_FAILED
     if coordinator.is_stopped:
-        tell(f"stopped; {kept}; resume with: {again}")
+        print_message(f"stopped; {kept}; resume with: {again}")
         return INTERRUPTED
     return None
 
@@ -212,7 +213,9 @@ async def _until_stopped(coordinator: Coordinator) -> None:
         if coordinator.is_stopped:
             playing.cancel()
         else:
-            tell("stopping: finished episodes are kept; to not wait for the hosts, press Ctrl-C again")
+            print_message(
+                "stopping: finished episodes are kept; to not wait for the hosts, press Ctrl-C again"
+            )
             coordinator.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):

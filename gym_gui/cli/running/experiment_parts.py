@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.cli.errors import DONE, INTERRUPTED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, print_message
 from gym_gui.cli.running.shard_batch import ShardBatch, begun_in
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.shard_plan import ShardPlan, ShardPlanner, check_same, has_budgets
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
@@ -21,13 +21,13 @@ from gym_gui.core.paths import runs_dir
 from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.shards.lease_files import LeaseFiles
 
-PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
+PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, ReusableSessions | None], int]
 """Function that plays a shard and returns the exit status. Its arguments are the plan, the folder for a new
 run folder, the run folder to resume, and sessions of earlier shards."""
 
 
 @dataclass(frozen=True)
-class Parts:
+class ShardSelection:
     """Shards that ``--shard`` names.
 
     Attributes:
@@ -51,7 +51,7 @@ class Parts:
             raise UsageError("--dry-run takes one shard", fix=f"For example: --shard {self.shards[0]}")
         return self.shards[0]
 
-    def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
+    def play(self, player: ExperimentShardPlayer, out: Path | None, command: str) -> int:
         """Play the shards one after the other; return the worst exit status.
 
         Args:
@@ -75,12 +75,12 @@ class Parts:
     def _print_remaining(self, first: Shard, where: Path, command: str) -> None:
         left = [each.number for each in self.shards if each >= first]
         if len(self.shards) > 1:
-            tell(
+            print_message(
                 f"to play all remaining shards: {command} --shard {_listed(left)}/{first.of} --resume {where}"
             )
 
 
-class PartPlayer:
+class ExperimentShardPlayer:
     """Plays shards of a checked experiment, reusing sessions of earlier shards.
 
     Args:
@@ -110,7 +110,7 @@ class PartPlayer:
                 fix="Play one shard at a time",
             )
         self._play, self._hosts = play, hosts
-        self._kept = KeptSessions() if keep else None
+        self._kept = ReusableSessions() if keep else None
 
     def play(self, shard: Shard, out: Path | None, begun: Path | None) -> int:
         """Play a shard, or its remaining episodes; return the exit status.
@@ -149,7 +149,7 @@ def leased_here() -> LeaseFiles | None:
 
 def asked_parts(
     written: str | None, resume: Path | None, replay: Path | None = None
-) -> Parts | ShardBatch | None:
+) -> ShardSelection | ShardBatch | None:
     """Return the shards that a command line names; ``None`` for the whole experiment.
 
     Args:
@@ -168,7 +168,7 @@ def asked_parts(
         begun_in(resume)
     shards = Shard.parse_all(written)
     dealt = os.environ.get(HAND)
-    return ShardBatch.of(dealt, shards) if dealt and resume is None else Parts(shards, resume)
+    return ShardBatch.of(dealt, shards) if dealt and resume is None else ShardSelection(shards, resume)
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -7,9 +7,8 @@ import json
 import logging
 import signal
 import sys
-import threading
-from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -17,14 +16,14 @@ from typing import Any
 
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.running.experiment_parts import PartPlayer, leased_here, planner_of
-from gym_gui.controllers.engine.resolved_operator import vouch
+from gym_gui.cli.running.experiment_parts import ExperimentShardPlayer, leased_here, planner_of
+from gym_gui.controllers.engine.resolved_operator import checked_permissions
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same
 from gym_gui.core.config import Experiment
@@ -74,19 +73,21 @@ def play(
         experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
     )
     for operator in planned.planned.operators if models else ():
-        vouch(operator)  # dry() leaves out API keys, so check here which servers would receive them
+        checked_permissions(
+            operator
+        )  # dry() leaves out API keys, so check here which servers would receive them
     only = _chosen_episodes(resume) if resume is not None else None
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
-        from gym_gui.cli.running.dry_run import say_notes, say_plan
+        from gym_gui.cli.running.dry_run import print_load_notes, print_plan
         from gym_gui.cli.running.dry_run_checks import check_dry_run
 
         left = {operator.operator_id for operator in planned.planned.operators}
         playing = [operator for operator in players.operators if operator.operator_id in left]
         found = hosts.run(check_dry_run(Experiment(playing, players.execution), workers, models=models))
-        say_notes(found.notes)
-        say_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
+        print_load_notes(found.notes)
+        print_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
         return DONE
     # The experiment stays unchanged: only the source of the replies differs, also after --resume.
     header = {} if replay is None else {REPLAY: str(replay.absolute())}
@@ -95,7 +96,7 @@ def play(
 
 def part_player(
     experiment: Experiment, *, processes: int | None, as_json: bool, hosts: CommandHosts, keep: bool
-) -> PartPlayer:
+) -> ExperimentShardPlayer:
     """Check an experiment once, and return an object that plays its shards one after the other.
 
     Args:
@@ -111,7 +112,7 @@ def part_player(
     planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
     checked = CheckedRun(planned, workers, as_json, hosts)
-    return PartPlayer(planned.planned, planned.operators, checked.play_part, hosts, keep=keep)
+    return ExperimentShardPlayer(planned.planned, planned.operators, checked.play_part, hosts, keep=keep)
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class CheckedRun:
     as_one: bool = False
 
     def play_part(
-        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
+        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: ReusableSessions | None
     ) -> int:
         """Play a shard, or its remaining episodes; return the exit status."""
         return self.play(out, begun, part, kept=kept)
@@ -149,7 +150,7 @@ class CheckedRun:
         part: ShardPlan | None,
         *,
         only: Mapping[str, Collection[int]] | None = None,
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
     ) -> int:
         """Play everything or one shard, print the result, and return the exit status.
 
@@ -175,12 +176,30 @@ class CheckedRun:
                 leased=None if part is None else leased_here(),
                 on_progress=_as_one(show) if self.as_one else show,
             )
-            with concluding(run.totals if shard is None else None):
-                # Inside the context, so that a warning appears above the progress bars.
-                logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-                self._print_notes()
-                result = self.hosts.run(until_signal(run))
-        return say_ended(result, self.as_json, run, self.again, shard)
+            # Inside the context, so that a warning appears above the progress bars.
+            logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+            self._print_notes()
+            result = self.hosts.run(self._play(run, reported=shard is None))
+        return print_run_result(result, self.as_json, run, self.again, shard)
+
+    async def _play(self, run: ExperimentRun, *, reported: bool) -> RunResult:
+        """Play a run, and import the modules for its report while the first session starts."""
+        importing = asyncio.create_task(self._import_report(run.totals)) if reported else None
+        try:
+            return await until_signal(run)
+        finally:
+            if importing is not None:
+                importing.cancel()  # a thread that imports is waited for at the end of the event loop
+                await asyncio.wait({importing})
+
+    async def _import_report(self, totals: Mapping[str, int]) -> None:
+        # Not earlier: the thread would take the interpreter from the work on which the session waits.
+        await self.hosts.host_taken()
+        names = ["gym_gui.analysis.reporting", "gym_gui.analysis.compute.summary_builder"]
+        if max(totals.values(), default=0) >= MIN_INTERVAL:
+            names.append("scipy.special")  # for intervals
+        for name in names:
+            await asyncio.to_thread(import_module, name)
 
     def _print_notes(self) -> None:
         log = logging.getLogger(__name__)
@@ -207,32 +226,6 @@ def _as_one(show: OnProgress) -> OnProgress:
 
 
 _COUNTS = ("done", "total", "failed", "live", "steps")
-
-
-@contextmanager
-def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
-    """Import the modules for the report in a thread, while sessions start and play inside the ``with`` block.
-
-    Args:
-        totals: Number of episodes by operator; ``None`` if no report will be printed.
-    """
-    if totals is None:
-        yield
-        return
-    names = ["gym_gui.analysis.reporting", "gym_gui.analysis.compute.summary_builder"]
-    if max(totals.values(), default=0) >= MIN_INTERVAL:
-        names.append("scipy.special")  # for intervals
-
-    def work() -> None:
-        for name in names:
-            import_module(name)
-
-    thread = threading.Thread(target=work, name="imports")
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
@@ -265,7 +258,7 @@ async def until_signal(run: ExperimentRun) -> RunResult:
             signal.signal(number, handler)
 
 
-def say_ended(
+def print_run_result(
     result: RunResult,
     as_json: bool,
     run: ExperimentRun,
@@ -310,9 +303,9 @@ def conclude(
     if not as_json:
         sys.stdout.write(f"Run:  {result.folder}\n")
     if result.problem:
-        tell(result.problem)
+        print_message(result.problem)
     if result.status == STOPPED and result.folder.is_dir():
-        tell(f"stopped; resume with: {again} {result.folder}")
+        print_message(f"stopped; resume with: {again} {result.folder}")
     if result.problem:
         return WORK_FAILED
     if result.status == STOPPED:

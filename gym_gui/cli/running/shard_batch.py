@@ -22,7 +22,7 @@ from mosaic_worker.plain_files import replace_file
 _WORK = Path("work")
 
 
-class PartPlayer(Protocol):
+class ShardPlayer(Protocol):
     """Plays shards of an experiment."""
 
     def play(self, shard: Shard, out: Path | None, begun: Path | None) -> int:
@@ -63,7 +63,7 @@ class ShardBatch:
         """The first shard."""
         return self.shards[0]
 
-    def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
+    def play(self, player: ShardPlayer, out: Path | None, command: str) -> int:
         """Play the shards that the coordinator has not assigned elsewhere; return the exit status.
 
         Args:
@@ -103,7 +103,7 @@ def begun_in(folder: Path) -> Mapping[Shard, Path]:
     return {shard: run for shard, run in found if shard is not None}
 
 
-def _play_in_folder(player: PartPlayer, shard: Shard, folder: Path) -> int:
+def _play_in_folder(player: ShardPlayer, shard: Shard, folder: Path) -> int:
     runs = folder.parent / "runs"
     try:
         with reported(as_json=True):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.running.executor_commands import Elsewhere, coordinate, reopened
+from gym_gui.cli.running.executor_commands import ExecutorOptions, coordinate, reopened
 from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.follower import end_following, follower_of
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import progress_of
 from gym_gui.services.submissions.submission_record import SENT, is_submission, open_submission
 
@@ -35,7 +35,7 @@ def stop_submission(folder: Path, *, as_json: bool) -> int:
         end_following(folder, follower)
     submission = open_submission(folder)
     if submission.numbers(SENT) and not submission.run:
-        with reopened(Elsewhere(None, None, None, folder), submission.command) as submission:
+        with reopened(ExecutorOptions(None, None, None, folder), submission.command) as submission:
             coordinate(submission, lambda _: None, BudgetLeases.open(folder), to_end=True)
     progress, left = progress_of(submission), len(submission.numbers(SENT))
     about = {"shards": progress.shards, "of": progress.of, "done": progress.done}

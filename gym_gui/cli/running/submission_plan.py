@@ -16,7 +16,7 @@ from gym_gui.services.submissions.executors import backends_of
 from gym_gui.services.submissions.submission_record import Submission
 
 
-def say_where(submission: Submission, write: Callable[[Path], object], *, as_json: bool) -> int:
+def print_hosts(submission: Submission, write: Callable[[Path], object], *, as_json: bool) -> int:
     """Check each host of a submission and print how many shards the host would play at once.
 
     Args:

@@ -52,7 +52,7 @@ def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnS
     """
     seen: list[tuple[float, int]] = []
 
-    def tell_standing(progress: ShardProgress) -> None:
+    def print_submission_progress(progress: ShardProgress) -> None:
         submission, at = now(), time.monotonic()
         while len(seen) > 1 and at - seen[0][0] > _RATE_WINDOW_S:
             del seen[0]
@@ -64,7 +64,7 @@ def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnS
         left = (submission.total - progress.done) / rate if rate and submission.total else None
         show(TrainProgress(progress.done, submission.total, mean, 0, rate, at - then, left))
 
-    return tell_standing
+    return print_submission_progress
 
 
 def title_of(submission: Submission) -> str:

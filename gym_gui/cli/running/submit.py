@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.executor_commands import (
-    Elsewhere,
+    ExecutorOptions,
     begun,
     clear,
     coordinate,
     detach,
     detach_resumed,
     new_folder,
+    print_missing,
     reopened,
-    say_missing,
 )
 from gym_gui.cli.running.play_run import conclude
 from gym_gui.cli.running.run import asked_experiment, with_budgets
-from gym_gui.cli.running.submission_plan import say_where
+from gym_gui.cli.running.submission_plan import print_hosts
 from gym_gui.cli.running.submission_progress import shown_by
 from gym_gui.cli.running.tournament import checked_tournament_run, plan_part, with_concurrency
 from gym_gui.controllers.engine.resolved_operator import needs_of
@@ -46,16 +46,16 @@ from gym_gui.core.experiment.spending import Amount, Amounts
 from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
-from gym_gui.core.trusted.subjects import Need
+from gym_gui.core.trusted.subjects import RequiredSubject
 from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
 from gym_gui.services.shards.run_merge import merge_shards
-from gym_gui.services.shards.shard_budgets import spent_in_all
+from gym_gui.services.shards.shard_budgets import ledger_sums_of
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import FAILED, Submission
@@ -84,7 +84,7 @@ class _Request:
     what: Experiment | Tournament
     command: str
     total: int
-    needs: Sequence[Need]
+    needs: Sequence[RequiredSubject]
     seatings: Mapping[str, int]
     budgets: Amounts = field(default_factory=dict[str, Amount])
     most_shards: int = MOST_SHARDS
@@ -92,7 +92,7 @@ class _Request:
 
 def submit_experiment(
     file: Path | None,
-    where: Elsewhere,
+    where: ExecutorOptions,
     *,
     out: Path | None,
     episodes: int | None,
@@ -145,7 +145,7 @@ def submit_experiment(
 
 def submit_tournament(
     file: Path | None,
-    where: Elsewhere,
+    where: ExecutorOptions,
     *,
     out: Path | None,
     concurrency: int | None,
@@ -179,11 +179,13 @@ def submit_tournament(
     return _submit(request, where, profile, out, as_json)
 
 
-def _needs(experiment: Experiment) -> list[Need]:
+def _needs(experiment: Experiment) -> list[RequiredSubject]:
     return [need for operator in experiment.operators for need in needs_of(operator)]
 
 
-def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
+def _submit(
+    request: _Request, where: ExecutorOptions, profile: Profile, out: Path | None, as_json: bool
+) -> int:
     of = where.shards or min(request.total, request.most_shards, _SHARDS_PER_HOST * profile.places)
     decided = (
         request.what
@@ -196,7 +198,9 @@ def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | N
         # A job that plays several shards in one process has only one lease of the budget.
         of = most
         if where.shards:
-            tell(f"cut into {of} shards: with budgets, at most {_SHARDS_PER_HOST} for each host or job")
+            print_message(
+                f"cut into {of} shards: with budgets, at most {_SHARDS_PER_HOST} for each host or job"
+            )
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
@@ -209,7 +213,7 @@ def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | N
     if decided is not None:
         submission.seatings, submission.due = request.seatings, Batches(decided, request.seatings, of).first()
     if where.dry_run:
-        return say_where(
+        return print_hosts(
             submission, lambda bundle: write_bundle(bundle, request.what, request.needs), as_json=as_json
         )
     write_bundle(folder / "bundle", request.what, request.needs)
@@ -223,7 +227,7 @@ def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | N
         return _follow(submission, as_json)
 
 
-def _resume(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
+def _resume(where: ExecutorOptions, file: Path | None, command: str, as_json: bool) -> int:
     if file is not None or where.shards is not None:
         raise UsageError(
             "a submission cannot be resumed with another experiment or number of shards",
@@ -239,7 +243,7 @@ def _follow(submission: Submission, as_json: bool) -> int:
     """Play a submission, collect its shards and merge them into one run; return the exit status."""
     coordinator: Coordinator | None = None
     if submission.run:
-        tell("nothing is left to play")
+        print_message("nothing is left to play")
     else:
         coordinator = _play(submission, as_json)
         if (status := _missing(submission, coordinator)) is not None:
@@ -276,7 +280,7 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
     run = merge_shards(
         [submission.shards], place, planned=batches.planned(due), times=_times(submission)
     ).folder
-    more = asyncio.run(batches.look(run))
+    more = asyncio.run(batches.take_interim_looks(run))
     if not more:
         place.rename(submission.folder / _MERGED)
         return False
@@ -307,7 +311,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
         rest = f" ({more} further shards)" if more else ""
         return f"nothing was merged{rest}; remove the cause, then resume with"
 
-    return say_missing(submission, coordinator, "is missing", unmerged, "finished episodes are kept")
+    return print_missing(submission, coordinator, "is missing", unmerged, "finished episodes are kept")
 
 
 def _merge(submission: Submission) -> None:
@@ -317,7 +321,7 @@ def _merge(submission: Submission) -> None:
         leases, how = BudgetLeases.open(submission.folder), dict[str, Any]()
         if leases is not None:
             parts = [file.parent for file in submission.shards.glob("*/run.json")]
-            how["lost"] = leases.lost(spent_in_all(parts))
+            how["lost"] = leases.uncollected_spending(ledger_sums_of(parts))
             how["short"] = budget_message(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
         merged = merge_shards([submission.shards], place, times=_times(submission), **how).folder
@@ -355,4 +359,4 @@ def _copy_labels(submission: Path, run: Path) -> None:
         if given := read_labels(submission).to_data():
             change_labels(run, given)
     except LabelsError as error:
-        tell(str(error))
+        print_message(str(error))

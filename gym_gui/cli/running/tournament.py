@@ -9,8 +9,8 @@ from pathlib import Path
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.running.dry_run import say_notes
-from gym_gui.cli.running.experiment_parts import PartPlayer, asked_parts
+from gym_gui.cli.running.dry_run import print_load_notes
+from gym_gui.cli.running.experiment_parts import ExperimentShardPlayer, asked_parts
 from gym_gui.cli.running.play_run import CheckedRun
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same, plan_shard
@@ -84,7 +84,7 @@ def run_tournament(
         from gym_gui.cli.running.dry_run_checks import check_dry_run
 
         workers = _workers(tournament_run, processes)
-        say_notes(hosts.run(check_dry_run(tournament_run.experiment(), workers, models=False)).notes)
+        print_load_notes(hosts.run(check_dry_run(tournament_run.experiment(), workers, models=False)).notes)
         return _print_plan(tournament_run, plan, as_json)
     return _checked(tournament_run, processes, as_json, hosts).play(out, folder, plan)
 
@@ -97,7 +97,7 @@ def tournament_parts(
     as_json: bool,
     hosts: CommandHosts,
     keep: bool,
-) -> PartPlayer:
+) -> ExperimentShardPlayer:
     """Read and check a tournament once, and return an object that plays its shards one after the other.
 
     Args:
@@ -114,7 +114,7 @@ def tournament_parts(
     tournament_run = _tournament_run(file, concurrency, None, hosts)
     check_has_parts(tournament_run)
     checked = _checked(tournament_run, processes, as_json, hosts)
-    return PartPlayer(
+    return ExperimentShardPlayer(
         tournament_run.experiment(), tournament_run.resolved(), checked.play_part, hosts, keep=keep
     )
 

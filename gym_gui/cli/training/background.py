@@ -14,7 +14,7 @@ from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.services.bootstrap import Services, bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer import TrainRequest
-from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.trainer_client import TrainerClient
 from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_groups import setting_difference
@@ -107,7 +107,7 @@ async def _submit_group(
         known = [r for r in await client.runs() if (r.group, r.env_id) == (about.group, about.env_id)]
         for run in known:
             if difference := setting_difference(
-                KeptRequest.read(run.folder), replace(about.kept, seed=run.seed)
+                SavedRequest.read(run.folder), replace(about.train_json, seed=run.seed)
             ):
                 raise UsageError(
                     f"run {run.run_id} of this group was trained with other settings: {difference}",
@@ -116,7 +116,7 @@ async def _submit_group(
         ids: list[str] = []
         for request in requests:
             of_seed = [run for run in known if run.seed == request.seed]
-            there = next((run for run in of_seed if run.state == "completed" or not run.over), None)
+            there = next((run for run in of_seed if run.state == "completed" or not run.has_ended), None)
             if there is not None:
                 ids.append(there.run_id)
                 continue

@@ -87,7 +87,7 @@ def show_status(*, as_json: bool = False) -> int:
     write_line(f"Machine: {health.cores} cores, {health.memory_mb:,} MB{gpus}")
     write_line(f"Runs: {health.running} on the machine, {health.queued} waiting (room for {health.capacity})")
     for run in runs:
-        if not run.over:
+        if not run.has_ended:
             write_line(f"  {_line(run)}")
     return DONE
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.words import wording
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import print_message
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import train_progress
 from gym_gui.services.policies.policy_parts import joint_slots
@@ -42,7 +42,7 @@ def trained(request: TrainRequest, *, as_json: bool, note: str = "") -> TrainRes
 
 
 def _warn(text: str) -> None:
-    tell(f"warning: {text}")
+    print_message(f"warning: {text}")
 
 
 def _warn_json(text: str) -> None:
@@ -50,7 +50,7 @@ def _warn_json(text: str) -> None:
 
 
 def _print_stopping() -> None:
-    tell("stopping: the policy is saved; to end at once, press Ctrl-C again")
+    print_message("stopping: the policy is saved; to end at once, press Ctrl-C again")
 
 
 def _print_nothing() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.cli.errors import DONE, INTERRUPTED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, print_message
 from gym_gui.cli.output import write_json
 from gym_gui.cli.training.in_foreground import print_result, result_row, trained
 from gym_gui.cli.training.train_group import train_group
@@ -22,7 +22,7 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 if TYPE_CHECKING:
-    from gym_gui.cli.running.executor_commands import Elsewhere
+    from gym_gui.cli.running.executor_commands import ExecutorOptions
 
 _ALGORITHM, _SEED = "ppo", 1
 MOST_SEEDS = 1000
@@ -44,7 +44,7 @@ def train_policy(
     overwrite: bool = False,
     background: bool = False,
     priority: int = 0,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: ExecutorOptions | None = None,
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
@@ -86,7 +86,7 @@ def train_policy(
         asked: dict[str, Any] = {"worker": worker, "algo": algo, "env": env, "seed": seed, "seeds": seeds}
         _check_resume(**asked, out=out, overwrite=overwrite, extra=extra, texts=elsewhere and texts)
         if elsewhere is not None:
-            from gym_gui.cli.training.train_elsewhere import go_on_training
+            from gym_gui.cli.training.remote_train import go_on_training
 
             return go_on_training(elsewhere, as_json=as_json)
         requests = [resumed(resume, texts, bootstrap_default_services().workers.registry)]
@@ -97,7 +97,7 @@ def train_policy(
         if not as_json and not worker:
             sys.stderr.write(f"Worker: {definition.type_id}\n")
     if elsewhere is not None:
-        from gym_gui.cli.training.train_elsewhere import submit_trainings
+        from gym_gui.cli.training.remote_train import submit_trainings
 
         given = [part for name, value in texts.items() for part in ("--set", f"{name}={value}")]
         return submit_trainings(requests, elsewhere, [*given, *extra], as_json=as_json)
@@ -164,7 +164,7 @@ def _print_ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -
     if result.status == "completed":
         return DONE
     if not as_json:
-        tell("stopped; the policy of the last step is kept")
+        print_message("stopped; the policy of the last step is kept")
     return INTERRUPTED
 
 

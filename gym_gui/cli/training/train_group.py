@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.words import wording
-from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, print_message
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.training.in_foreground import in_words, result_row, shown, trained
 from gym_gui.core.errors import UsageError
@@ -47,7 +47,7 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
             result = trained(_resumed_request(request, member), as_json=as_json, note=about)
         except TrainingFailedError as error:
             failed += 1
-            tell(f"seed {request.seed}: {error.message}")
+            print_message(f"seed {request.seed}: {error.message}")
             rows.append(
                 {"seed": request.seed, "out": str(request.out), "status": "failed", "reason": str(error)}
             )
@@ -59,7 +59,7 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
         _tell_unless_json(as_json, f"seed {request.seed}: {in_words(result)}")
     first = requests[0]
     name = group_name(first.group, first.env_id)
-    tell_group(name, first.out.parent, len(requests), rows, as_json=as_json)
+    print_group(name, first.out.parent, len(requests), rows, as_json=as_json)
     if stopped:
         _tell_unless_json(as_json, "stopped; run the same command again to resume")
         return INTERRUPTED
@@ -75,7 +75,7 @@ def standing(request: TrainRequest) -> GroupMember | None:
     member = None if request.overwrite else read_member(request.out)
     if member is None:
         return None
-    asked = request.kept
+    asked = request.train_json
     difference = setting_difference(member.request, asked)
     if not difference and member.seed != asked.seed:
         difference = f"seed {asked.seed} in place of {member.seed}"
@@ -102,10 +102,12 @@ def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str,
 
 def _tell_unless_json(as_json: bool, text: str) -> None:
     if not as_json:
-        tell(text)
+        print_message(text)
 
 
-def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+def print_group(
+    name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool
+) -> None:
     """Print the results of a group of trainings.
 
     Args:

@@ -14,8 +14,8 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from gym_gui.controllers.engine.resolved_operator import vouch
-from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgress
+from gym_gui.controllers.engine.resolved_operator import checked_permissions
+from gym_gui.controllers.runs.operator_execution import OnProgress, OperatorProgress
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.types import Decision
@@ -23,8 +23,8 @@ from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.subprocess_job import (
     LONGEST_CALL_S,
     SubprocessJobError,
+    report_progress,
     run_foreign_job,
-    tell_progress,
 )
 
 _REPORT_S: Final = 0.5
@@ -33,7 +33,7 @@ _PROCESS_VARIABLES: Final = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dum
 """Environment variables that make SDL render into memory, without a window, sound or a screen."""
 
 
-async def play_apart(
+async def run_in_child(
     module: str,
     question: Mapping[str, Any],
     operators: Iterable[OperatorConfig],
@@ -62,7 +62,9 @@ async def play_apart(
         UsageError: The job reports an error that the user can fix.
         SubprocessJobError: An environment ended the process, or did not return.
     """
-    subjects = [subject for operator in operators for subject in vouch(operator, env_only=env_only)]
+    subjects = [
+        subject for operator in operators for subject in checked_permissions(operator, env_only=env_only)
+    ]
     latest: list[Any] = ["", 0, 0]
 
     def hear(told: Any) -> None:
@@ -113,7 +115,7 @@ def not_returned(subject: str, error: SubprocessJobError) -> str:
 
 def question_of_job() -> dict[str, Any]:
     """Read the input of a child process's job from stdin; start the time limit for environments' calls."""
-    tell_progress({})
+    report_progress({})
     for name, value in _PROCESS_VARIABLES.items():
         os.environ.setdefault(name, value)
     return orjson.loads(sys.stdin.buffer.read())
@@ -134,21 +136,21 @@ class PositionReports:
         now = time.monotonic()
         if now - self._reported_at >= _REPORT_S:
             self._reported_at = now
-            tell_position(operator_id, episode, step)
+            report_position(operator_id, episode, step)
 
 
-def tell_position(operator_id: str, episode: int, step: int) -> None:
+def report_position(operator_id: str, episode: int, step: int) -> None:
     """Report the operator, episode and step being played to the parent process, without a rate limit."""
-    tell_progress({"at": [operator_id, episode, step]})
+    report_progress({"at": [operator_id, episode, step]})
 
 
-def tell_operators(progress: Sequence[OperatorProgress]) -> None:
+def report_operators(progress: Sequence[OperatorProgress]) -> None:
     """Report the progress of operators to the parent process."""
-    tell_progress({"operators": [asdict(each) for each in progress]})
+    report_progress({"operators": [asdict(each) for each in progress]})
 
 
 @contextmanager
-def keep_alive() -> Generator[None]:
+def report_alive() -> Generator[None]:
     """Report every 0.5 s that the job is alive.
 
     Use this only while no environment code runs, because it hides a hanging call.
@@ -157,7 +159,7 @@ def keep_alive() -> Generator[None]:
 
     def report() -> None:
         while not over.wait(_REPORT_S):
-            tell_progress({})
+            report_progress({})
 
     thread = threading.Thread(target=report, name="keep-alive", daemon=True)
     thread.start()

@@ -12,14 +12,14 @@ import orjson
 
 from gym_gui import envs
 from gym_gui.controllers.child_jobs.child_job import not_returned, question_of_job
-from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.core.paradigms.check import CheckReport, CheckResult, CheckStatus
 from gym_gui.core.trusted.trust import TYPED, require
 from gym_gui.services.subprocess_job import (
     LONGEST_CALL_S,
     SubprocessJobError,
     answer_job,
+    report_progress,
     run_foreign_job,
-    tell_progress,
 )
 
 
@@ -38,7 +38,7 @@ class CheckedEnvironment:
     report: CheckReport
 
 
-async def check_apart(
+async def check_in_child(
     task: str, api: str | None = None, *, longest_s: float = LONGEST_CALL_S
 ) -> CheckedEnvironment:
     """Check an environment in a child process.
@@ -70,9 +70,11 @@ async def check_apart(
             longest_s=longest_s,
         )
     except SubprocessJobError as error:
-        finding = Finding("running", Status.FAILED, _failed_call_words(latest, error))
+        finding = CheckResult("running", CheckStatus.FAILED, _failed_call_words(latest, error))
         return CheckedEnvironment(spec.id, api or "", CheckReport((finding,)))
-    findings = (Finding(row["name"], Status(row["status"]), row["detail"]) for row in answer["findings"])
+    findings = (
+        CheckResult(row["name"], CheckStatus(row["status"]), row["detail"]) for row in answer["findings"]
+    )
     return CheckedEnvironment(answer["env_id"], answer["api"], CheckReport(tuple(findings)))
 
 
@@ -85,13 +87,13 @@ def _failed_call_words(latest: list[Any], error: SubprocessJobError) -> str:
 def _check() -> dict[str, Any]:
     asked = question_of_job()
     task, api = asked["task"], asked["api"]
-    tell_progress(["the constructor", None, 0])
+    report_progress(["the constructor", None, 0])
     first = envs.make(envs.resolve(task, api=api))
     spec = first.spec  # a user's own environment must be made to know its interface
     first.close()
 
     def tell(call: str, seed: int | None, step: int) -> None:
-        tell_progress([call, seed, step])
+        report_progress([call, seed, step])
 
     report = envs.check(task, api=api, on_call=tell)
     rows = [{"name": f.name, "status": str(f.status), "detail": f.detail} for f in report.findings]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.child_jobs.child_job import play_apart, question_of_job
+from gym_gui.controllers.child_jobs.child_job import question_of_job, run_in_child
 from gym_gui.controllers.replays.export_python import export_python
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.services.subprocess_job import answer_job
 
 
-async def export_python_apart(recorded: RecordedEpisode) -> str:
+async def export_python_in_child(recorded: RecordedEpisode) -> str:
     """Return a recorded episode as a Python program, written in a child process by :func:`.export_python`.
 
     Raises:
@@ -26,7 +26,7 @@ async def export_python_apart(recorded: RecordedEpisode) -> str:
         "operator": recorded.operator_id,
         "episode": recorded.episode.episode_index,
     }
-    return await play_apart(__name__, asked, [ReplayOrder.of(recorded).config])
+    return await run_in_child(__name__, asked, [ReplayOrder.of(recorded).config])
 
 
 def _write() -> str:

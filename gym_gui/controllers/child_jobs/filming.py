@@ -10,18 +10,17 @@ from typing import Any, Final
 from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_folder import write_film
 from gym_gui.analysis.records.reader import Run, open_run
-from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
-from gym_gui.controllers.reexecution.verification import experiment_of
+from gym_gui.controllers.child_jobs.child_job import PositionReports, question_of_job, run_in_child
 from gym_gui.controllers.replays.filming import film_of
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.runs.recorded_episode import load_episodes
-from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
+from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, report_progress
 
 LONGEST_FILM_S: Final = 60.0
 """Seconds allowed for one film."""
 
 
-async def films_apart(
+async def write_films_in_child(
     run: Run,
     operator_id: str,
     episodes: Sequence[int],
@@ -59,8 +58,10 @@ async def films_apart(
         if told.get("film") in episodes:
             on_film()
 
+    from gym_gui.controllers.reexecution.verification import experiment_of  # the process needs none of it
+
     operators = [each for each in experiment_of(run).operators if each.operator_id == operator_id]
-    await play_apart(__name__, asked, operators, on_told=hear, longest_s=longest_s)
+    await run_in_child(__name__, asked, operators, on_told=hear, longest_s=longest_s)
 
 
 def _film() -> None:
@@ -75,7 +76,7 @@ def _film() -> None:
         except MosaicError as error:
             film = Film(run.run_id, operator_id, index, missing=error.message)
         write_film(Path(asked["folder"]), film)
-        tell_progress({"film": index})
+        report_progress({"film": index})
 
 
 if __name__ == "__main__":

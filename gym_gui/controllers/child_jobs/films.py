@@ -8,12 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.pages.film import Film
-from gym_gui.analysis.pages.film_choice import FilmKey, chosen, scenes_of
+from gym_gui.analysis.pages.film_choice import FilmKey, Showable, chosen
 from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.analysis.records.reader import Run
-from gym_gui.controllers.child_jobs.filming import LONGEST_FILM_S, films_apart
+from gym_gui.controllers.child_jobs.filming import LONGEST_FILM_S, write_films_in_child
 from gym_gui.core.errors import MosaicError
 
 ROOM = 4_000_000
@@ -40,16 +39,16 @@ class FilmOrder:
     most_bytes: int
 
     @classmethod
-    def some(cls, summary: Summary, room: int = ROOM) -> FilmOrder:
-        """Return an order for the episodes that a report selects from a summary.
+    def some(cls, showable: Sequence[Showable], room: int = ROOM) -> FilmOrder:
+        """Return an order for the episodes that a report selects from those that it may show.
 
         Their films share ``room`` bytes equally.
         """
-        scenes = chosen(scenes_of(summary))
+        shown = chosen(showable)
         episodes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        for scene in scenes:
-            episodes[scene.operator.run_id, scene.operator.operator_id].append(scene.episode_index)
-        return cls(episodes, min(room // max(len(scenes), 1), MOST_OF_ONE))
+        for run_id, operator_id, index in (each.key for each in shown):
+            episodes[run_id, operator_id].append(index)
+        return cls(episodes, min(room // max(len(shown), 1), MOST_OF_ONE))
 
     @classmethod
     def every(cls, runs: Sequence[Run]) -> FilmOrder:
@@ -127,7 +126,9 @@ class _Work:
             try:
                 async with asyncio.timeout(LONGEST_FILM_S * len(episodes)):
                     folder = self._films.place(run.run_id, operator_id)
-                    await films_apart(run, operator_id, episodes, folder, self._order.most_bytes, self._count)
+                    await write_films_in_child(
+                        run, operator_id, episodes, folder, self._order.most_bytes, self._count
+                    )
             except TimeoutError:
                 missing = "playing it again took too long"
             except MosaicError as error:

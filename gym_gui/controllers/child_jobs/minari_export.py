@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
+from gym_gui.controllers.child_jobs.child_job import PositionReports, question_of_job, run_in_child
 from gym_gui.controllers.reexecution.verification import experiment_of
 from gym_gui.controllers.replays.minari_export import write_datasets
 from gym_gui.services.subprocess_job import answer_job
 
 
-async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], list[str]]:
+async def write_datasets_in_child(run: Run, folder: Path) -> tuple[dict[str, int], list[str]]:
     """Write a run as Minari datasets in a child process, with :func:`.minari_export.write_datasets`.
 
     Args:
@@ -29,7 +29,7 @@ async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], 
         SubprocessJobError: An environment ended the process, or did not return.
     """
     asked = {"run": str(run.path.absolute()), "folder": str(folder.absolute())}
-    answer = await play_apart(__name__, asked, experiment_of(run).operators)
+    answer = await run_in_child(__name__, asked, experiment_of(run).operators)
     return answer["written"], answer["left_out"]
 
 

@@ -11,10 +11,10 @@ import msgspec
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import (
     PositionReports,
-    keep_alive,
-    play_apart,
     question_of_job,
-    tell_operators,
+    report_alive,
+    report_operators,
+    run_in_child,
 )
 from gym_gui.controllers.reexecution.reparsing import Reparsing, recorded_replies, reparse
 from gym_gui.controllers.reexecution.verification import experiment_of
@@ -22,7 +22,7 @@ from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 
-async def reparse_apart(
+async def reparse_in_child(
     run: Run, on_progress: OnProgress | None = None, *, longest_s: float = LONGEST_CALL_S
 ) -> Reparsing:
     """Parse a run's recorded model replies again in a child process, with :func:`.reparsing.reparse`.
@@ -40,14 +40,14 @@ async def reparse_apart(
     """
     asked = {"run": str(run.path.absolute())}
     operators = experiment_of(run).operators
-    answer = await play_apart(__name__, asked, operators, on_progress, longest_s=longest_s)
+    answer = await run_in_child(__name__, asked, operators, on_progress, longest_s=longest_s)
     return msgspec.convert(answer, Reparsing)
 
 
 def _reparse() -> Any:
     run = open_run(Path(question_of_job()["run"]))
-    replies = asyncio.run(recorded_replies(run, tell_operators, PositionReports().asked))
-    with keep_alive():
+    replies = asyncio.run(recorded_replies(run, report_operators, PositionReports().asked))
+    with report_alive():
         return msgspec.to_builtins(asyncio.run(reparse(replies)))
 
 

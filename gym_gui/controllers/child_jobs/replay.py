@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
+from gym_gui.controllers.child_jobs.child_job import PositionReports, question_of_job, run_in_child
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
-from gym_gui.services.subprocess_job import answer_job, tell_progress
+from gym_gui.services.subprocess_job import answer_job, report_progress
 from gym_gui.services.video import write_video
 
 _REPORT_EVERY: Final = 10
@@ -26,7 +26,7 @@ OnSteps = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class ReplayedAgain:
+class ReplayCheck:
     """Result of playing a recorded episode again.
 
     Attributes:
@@ -38,13 +38,13 @@ class ReplayedAgain:
     departs: str
 
 
-async def replay_apart(
+async def replay_in_child(
     recorded: RecordedEpisode,
     *,
     video: Path | None = None,
     fps: float = 10.0,
     on_steps: OnSteps | None = None,
-) -> ReplayedAgain:
+) -> ReplayCheck:
     """Play a recorded episode again in a child process.
 
     Args:
@@ -72,7 +72,7 @@ async def replay_apart(
             on_steps(steps)
 
     order = ReplayOrder.of(recorded)
-    return ReplayedAgain(**await play_apart(__name__, asked, [order.config], on_told=hear))
+    return ReplayCheck(**await run_in_child(__name__, asked, [order.config], on_told=hear))
 
 
 def _replay() -> dict[str, Any]:
@@ -110,7 +110,7 @@ class _Played:
             self.steps = frame.step
             self._reports.at(self._recorded.operator_id, self._recorded.episode.episode_index, frame.step)
             if frame.position % _REPORT_EVERY == 0:
-                tell_progress({"steps": self.steps})
+                report_progress({"steps": self.steps})
             if frame.picture is not None:
                 yield frame.picture
             elif self._replay.render:
@@ -118,7 +118,7 @@ class _Played:
                     "the environment renders no pictures",
                     fix="Show the episode's steps in the window: mosaic replay",
                 )
-        tell_progress({"steps": self.steps})
+        report_progress({"steps": self.steps})
 
 
 if __name__ == "__main__":

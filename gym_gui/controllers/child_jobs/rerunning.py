@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.records.compare import EpisodeRows
-from gym_gui.controllers.child_jobs.verification import verify_apart
+from gym_gui.controllers.child_jobs.verification import verify_in_child
 from gym_gui.controllers.reexecution.divergence import (
     EPISODE_KEYS,
     Cause,
@@ -27,7 +27,7 @@ Episodes = Mapping[str, Collection[int]]
 _ASK_ANEW: Final = frozenset({WorkerKind.LLM, WorkerKind.VLM})
 
 
-class Finding(StrEnum):
+class DifferenceCause(StrEnum):
     """Reason why a policy chose another action on the same observations in a repetition."""
 
     MODEL = "language_model"
@@ -37,7 +37,7 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True)
-class Suspect:
+class DivergingPolicy:
     """A policy that chose another action on the same observations in a repetition of its run.
 
     Attributes:
@@ -54,7 +54,7 @@ class Suspect:
     worker_id: str
     policy: str
     episode_index: int
-    finding: Finding
+    finding: DifferenceCause
 
 
 @dataclass
@@ -134,7 +134,7 @@ async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorR
     }
     if not any(acted.values()):
         return results
-    verified = await verify_apart(run, only=acted)
+    verified = await verify_in_child(run, only=acted)
     earlier = {
         (d.operator_id, d.episode_index): d.step_index
         for d in verified.divergences
@@ -176,12 +176,12 @@ def _first_difference(
     return (Divergence(operator_id, index, what) if what else None), False
 
 
-def suspects(run: Run, results: Iterable[OperatorRerun]) -> list[tuple[Suspect, bool]]:
+def suspects(run: Run, results: Iterable[OperatorRerun]) -> list[tuple[DivergingPolicy, bool]]:
     """Return the policies that chose another action although their observations were the same.
 
     Each policy is paired with whether one more repetition could show that it is not deterministic.
     """
-    found: dict[tuple[str, str, str], tuple[Suspect, bool]] = {}
+    found: dict[tuple[str, str, str], tuple[DivergingPolicy, bool]] = {}
     for result in results:
         rows = _agents(run.operators[result.operator_id])
         for d in result.divergences:
@@ -190,10 +190,14 @@ def suspects(run: Run, results: Iterable[OperatorRerun]) -> list[tuple[Suspect, 
             who = mapping((mapping(rows.get(d.episode_index)) or {}).get(d.agent_id)) or {}
             worker, policy = text(who.get("worker_id")) or "", text(who.get("policy")) or ""
             kind = who.get("worker_type")
-            finding = Finding.MODEL if kind in _ASK_ANEW else Finding.ANOTHER
-            finding = Finding.PERSON if kind == WorkerKind.HUMAN else finding
-            suspect = Suspect(result.operator_id, d.agent_id, worker, policy, d.episode_index, finding)
-            found.setdefault((result.operator_id, worker, policy), (suspect, finding is Finding.ANOTHER))
+            finding = DifferenceCause.MODEL if kind in _ASK_ANEW else DifferenceCause.ANOTHER
+            finding = DifferenceCause.PERSON if kind == WorkerKind.HUMAN else finding
+            suspect = DivergingPolicy(
+                result.operator_id, d.agent_id, worker, policy, d.episode_index, finding
+            )
+            found.setdefault(
+                (result.operator_id, worker, policy), (suspect, finding is DifferenceCause.ANOTHER)
+            )
     return list(found.values())
 
 

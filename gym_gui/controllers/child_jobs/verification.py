@@ -12,9 +12,9 @@ import msgspec
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.child_jobs.child_job import (
     PositionReports,
-    play_apart,
     question_of_job,
-    tell_operators,
+    report_operators,
+    run_in_child,
 )
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.reexecution.verification import Verification, experiment_of, verify
@@ -24,7 +24,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 
-async def verify_apart(
+async def verify_in_child(
     run: Run,
     on_progress: OnProgress | None = None,
     *,
@@ -45,7 +45,7 @@ async def verify_apart(
         SubprocessJobError: The environment ended the process, or did not return.
     """
     chosen = None if only is None else {name: sorted(indices) for name, indices in only.items()}
-    answer = await play_apart(
+    answer = await run_in_child(
         __name__,
         {"run": str(run.path.absolute()), "only": chosen},
         experiment_of(run).operators,
@@ -62,7 +62,7 @@ class _Onlooker(PositionReports):
 
 def _verify() -> Any:
     asked = question_of_job()
-    verified = verify(open_run(Path(asked["run"])), tell_operators, _Onlooker(), asked["only"])
+    verified = verify(open_run(Path(asked["run"])), report_operators, _Onlooker(), asked["only"])
     return msgspec.to_builtins(asyncio.run(verified))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from gym_gui import envs
-from gym_gui.controllers.child_jobs.child_job import keep_alive, play_apart, question_of_job
+from gym_gui.controllers.child_jobs.child_job import question_of_job, report_alive, run_in_child
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ObservationError
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
@@ -18,7 +18,7 @@ from gym_gui.core.types import Mask, Shown
 from gym_gui.envs import Environment
 from gym_gui.envs import simulator as inside
 from gym_gui.services.bootstrap import bootstrap_default_services
-from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
+from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, report_progress
 from gym_gui.workers.check import WorkerCheckReport, check_worker
 from gym_gui.workers.contract.check_probe import SHOWN, Question
 from gym_gui.workers.contract.check_rounds import EPISODES, STEPS
@@ -29,7 +29,7 @@ _LONGEST: Final = 200
 """Steps after which a trial episode ends even if the agent has been asked less often than the check needs."""
 
 
-async def check_worker_apart(
+async def check_worker_in_child(
     worker_id: str,
     settings: Mapping[str, Any],
     env: str,
@@ -52,7 +52,7 @@ async def check_worker_apart(
     """
     asked = {"worker": worker_id, "settings": dict(settings), "env": env, "must_play": must_play}
     played = OperatorConfig("check", worker_id, "", env, {})
-    answer = await play_apart(__name__, asked, [played], longest_s=longest_s)
+    answer = await run_in_child(__name__, asked, [played], longest_s=longest_s)
     return msgspec.convert(answer, WorkerCheckReport)
 
 
@@ -66,7 +66,7 @@ def _check() -> Any:
     looks = "image" in definition.inputs.wanted and "rgb_array" in envs.render_modes(env)
     with contextlib.closing(envs.make(env, render_mode="rgb_array" if looks else None)) as environment:
         slot = _slot(environment, definition, settings)
-    with keep_alive():  # the worker is a separate process with its own time limit
+    with report_alive():  # the worker is a separate process with its own time limit
         report = check_worker(definition, settings=settings or None, must_play=asked["must_play"], **slot)
     return msgspec.to_builtins(report)
 
@@ -110,7 +110,7 @@ def _episodes(
                 for k, each in enumerate(current)
             }
             observations, step = adapter.step(actions).observations, step + 1
-        tell_progress({})
+        report_progress({})
         if questions:
             episodes.append(questions)
     return episodes if len(episodes) > 1 else None

@@ -30,7 +30,7 @@ from gym_gui.core.records import (
     IN_PROCESS,
     EpisodeRecord,
     RebindingRecord,
-    TakenBackRecord,
+    TakebackRecord,
     TeamRecord,
     TokenCount,
 )
@@ -40,7 +40,7 @@ from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, Episod
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.workers.decision_batch import UnaskedBatches
-from gym_gui.workers.team_context import Joined, TeamContext
+from gym_gui.workers.team_context import JoinedAgent, TeamContext
 from mosaic_worker.failures import described
 
 _LONGEST_REASON = 500
@@ -524,7 +524,7 @@ class Episode:
         self.environment.seat(list(self.seats))
         return info
 
-    def joining(self, agent: AgentID) -> Joined:
+    def joining(self, agent: AgentID) -> JoinedAgent:
         """Return the message that announces a newly appeared agent to its policy.
 
         The message contains a briefing if the agent's slot reads prompts.
@@ -534,15 +534,15 @@ class Episode:
         """
         view = self.views.get(self.seats[agent])
         if view is None:
-            return Joined(self.index)
-        team, mates, others = self.environment.company(agent)
+            return JoinedAgent(self.index)
+        team, mates, others = self.environment.team_and_others(agent)
         try:
             briefing = self.environment.briefing(agent, view)
         except Exception as exc:  # the border to environments' own attributes
             raise ObservationError(f"the briefing of {agent} cannot be made: {described(exc)}") from exc
         lives = self.trajectory.lives
         told = TeamContext(briefing, team, list(filter(lives, mates)), list(filter(lives, others)))
-        return Joined(self.index, told)
+        return JoinedAgent(self.index, told)
 
     def _shown(self, decision: Decision) -> Decision:
         """Return a question with the prompt inputs of its slot added."""
@@ -558,7 +558,7 @@ class Episode:
 
     def _tell_team(self, agent: AgentID, words: str) -> None:
         """Put an agent's message into the next question of each teammate."""
-        for mate in self.environment.company(agent)[1]:
+        for mate in self.environment.team_and_others(agent)[1]:
             if mate in self.seats:
                 self._said.setdefault(mate, []).append(f"{agent}: {words}")
 
@@ -633,7 +633,7 @@ class Episode:
             limit=self.limit or None,
             unplayed=unplayed,
             result=result,
-            taken_back=None if before is None else TakenBackRecord(before.episode, before.step),
+            taken_back=None if before is None else TakebackRecord(before.episode, before.step),
             time_control=self.plan.time_control,
             out_of_time=None if self.on_time is None else self.on_time.agent,
         )

@@ -127,7 +127,7 @@ def ended_on_time(environment: Environment, agent: AgentID) -> OnTime:
         environment: The game's environment.
         agent: The agent that ran out of time.
     """
-    own, _, others = environment.company(agent)
+    own, _, others = environment.team_and_others(agent)
     loser = environment.seat_name(agent)
     if len(environment.teams) != 2 or not own:
         return OnTime(agent, None, f"{loser} ran out of time")

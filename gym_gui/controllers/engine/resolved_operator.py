@@ -22,7 +22,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.core.trusted.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
@@ -124,7 +124,7 @@ class ResolvedOperator:
         """Return the substitute names in one slot's prompts; empty if the slot gets the usual names."""
         return self.other_names.get(agent, _USUAL)
 
-    def told_actions(self, agent: AgentID) -> tuple[str, ...]:
+    def worker_action_names(self, agent: AgentID) -> tuple[str, ...]:
         """Return the names of a slot's discrete actions that the slot's worker receives."""
         return tuple(map(self.names_for(agent).action, self.slots[agent].action_meanings))
 
@@ -137,7 +137,7 @@ class ResolvedOperator:
         return {
             agent: [
                 word if told == word else f"{told} ({word})"
-                for told, word in zip(self.told_actions(agent), slot.action_meanings, strict=True)
+                for told, word in zip(self.worker_action_names(agent), slot.action_meanings, strict=True)
             ]
             for agent, slot in self.slots.items()
             if slot.action_meanings and not getattr(slot.action_space, "start", 0)
@@ -221,7 +221,7 @@ class ResolvedOperator:
         environment.cut_off = self.max_steps
 
         def team_context(seat: AgentID, view: PromptInputs) -> TeamContext:
-            return TeamContext(environment.briefing(seat, view), *environment.company(seat))
+            return TeamContext(environment.briefing(seat, view), *environment.team_and_others(seat))
 
         try:
             return {
@@ -288,7 +288,7 @@ def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> Environ
         return EnvironmentSeats(spec.id, spec.package, slots, teams, environment.seat_names, open_ended)
 
 
-def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
+def needs_of(config: OperatorConfig, env_only: bool = False) -> list[RequiredSubject]:
     """Return everything in an operator that needs the user's permission if a file names it.
 
     Args:
@@ -308,7 +308,7 @@ def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
     return list(dict.fromkeys(needs))
 
 
-def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
+def checked_permissions(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
     """Check the user's permissions for an operator, and return those that its child process needs.
 
     Raises:

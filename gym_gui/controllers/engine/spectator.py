@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from gym_gui.analysis.transcripts.decision_rows import DECISION, TOLD, tells_more
+from gym_gui.analysis.transcripts.decision_rows import DECISION, TOLD, is_own_turn
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_rows import Row
 from gym_gui.controllers.engine.seat_view import SeatView
@@ -148,7 +148,7 @@ class Spectator:
             if not seen_from or agent in seen_from:  # thoughts of other agents would reveal their cards
                 said = _notation(episode).get(agent, "")
                 told = self._decision(episode.index, slot, agent, row, said)
-                if tells_more(told):
+                if is_own_turn(told):
                     self._on_event(Thought(orjson.dumps(told)))
 
     def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Row, said: str) -> dict[str, Any]:

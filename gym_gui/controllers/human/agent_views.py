@@ -15,8 +15,8 @@ from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import Decision, Mask
 from gym_gui.envs import Environment
-from gym_gui.envs.describers.value_words import say
-from gym_gui.workers.observation_streams import Fed
+from gym_gui.envs.describers.value_words import value_text
+from gym_gui.workers.observation_streams import PreprocessedObservation
 from mosaic_worker.failures import described
 
 _T = TypeVar("_T")
@@ -33,7 +33,10 @@ _DRAWN = "Picture of the observation"
 
 
 def observation_of(
-    environment: Environment, decision: Decision, view: PromptInputs | None = None, fed: Fed | None = None
+    environment: Environment,
+    decision: Decision,
+    view: PromptInputs | None = None,
+    fed: PreprocessedObservation | None = None,
 ) -> AgentObservation:
     """Return an agent's observation in the form that is shown to people who watch.
 
@@ -44,9 +47,11 @@ def observation_of(
         fed: The observation after preprocessing, or ``None`` if nothing is preprocessed.
     """
     agent = decision.agent_id
-    given = fed or Fed(to_space(environment.adapter.observation_space(agent)), decision.observation)
+    given = fed or PreprocessedObservation(
+        to_space(environment.adapter.observation_space(agent)), decision.observation
+    )
     text = _in_words(environment, decision, view)
-    numbers = _tried(lambda: say(given.space, given.value))
+    numbers = _tried(lambda: value_text(given.space, given.value))
     picture, caption = _tried(lambda: _picture_in(given.space, given.value)), _OBSERVED_CAPTION
     if picture is None and "whole" not in environment.pictures(agent):  # the whole game is shown anyway
         picture, caption = (

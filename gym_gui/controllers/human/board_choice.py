@@ -16,28 +16,28 @@ OVER: Final = "The game is over: restart it to play again."
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenMove:
     """Result of a click on a board that determines exactly one move."""
 
     move: Move
 
 
 @dataclass(frozen=True, slots=True)
-class Ambiguous:
+class AmbiguousClick:
     """Result of a click on a board that fits several moves, such as promotions; the user chooses one."""
 
     moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedSquare:
     """Result of a click on a board that selects the piece on ``square``, or deselects it (``None``)."""
 
     square: Square | None
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedClick:
     """Result of a click on a board that changes nothing.
 
     Attributes:
@@ -47,7 +47,7 @@ class Refused:
     sentence: str
 
 
-Answer = Chosen | Ambiguous | Selected | Refused
+Answer = ChosenMove | AmbiguousClick | SelectedSquare | RefusedClick
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class BoardChoice:
         """
         return [m for m in self.board.moves if m.source == source and self.on_board(m.target)]
 
-    def elsewhere(self) -> list[Move]:
+    def off_board_moves(self) -> list[Move]:
         """Return the legal moves that end on no square, such as a pass in go."""
         return [m for m in self.board.moves if not self.on_board(m.target)]
 
@@ -106,9 +106,9 @@ class BoardChoice:
     def choose(self, square: Square) -> Answer:
         """Handle a person's click on a square."""
         if not self.board.moves and not self.board.turn:
-            return Refused(OVER)
+            return RefusedClick(OVER)
         if not self.interactive:
-            return Refused(NOT_NOW)
+            return RefusedClick(NOT_NOW)
         if square == self.selected:
             return self._select(None)
         if self.selected is not None:
@@ -120,18 +120,18 @@ class BoardChoice:
         drops = self.drops_at(square)
         if drops:
             return self._meant(drops)
-        return Refused(self._why_not(square))
+        return RefusedClick(self._why_not(square))
 
     def drop(self, square: Square) -> Answer:
         """Handle the end of dragging the selected piece to a square."""
         if self.selected is None or square == self.selected:
-            return Selected(self.selected)
+            return SelectedSquare(self.selected)
         if not self.interactive:
-            return Refused(NOT_NOW)
+            return RefusedClick(NOT_NOW)
         meant = [m for m in self.targets(self.selected) if m.target == square]
-        return self._meant(meant) if meant else Refused(self._why_not(square))
+        return self._meant(meant) if meant else RefusedClick(self._why_not(square))
 
-    def own(self, square: Square) -> bool:
+    def is_own_piece(self, square: Square) -> bool:
         """Return whether a click on a square selects the piece there.
 
         A click on a piece that the selected piece can capture plays the capture instead.
@@ -146,7 +146,7 @@ class BoardChoice:
         meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
         return meant or square in self.sources() or bool(self.drops_at(square))
 
-    def hand(self) -> str:
+    def piece_to_place(self) -> str:
         """Return the kind of the piece that the next move puts on the board: ``X`` or ``O``."""
         last = self.board.last[-1] if self.board.last else None
         if self.board.kind == "go" and last is not None and self.on_board(last):
@@ -157,12 +157,12 @@ class BoardChoice:
         """Deselect the selected piece."""
         self.selected = None
 
-    def _select(self, square: Square | None) -> Selected:
+    def _select(self, square: Square | None) -> SelectedSquare:
         self.selected = square
-        return Selected(square)
+        return SelectedSquare(square)
 
     def _meant(self, moves: Sequence[Move]) -> Answer:
-        return Chosen(moves[0]) if len(moves) == 1 else Ambiguous(tuple(moves))
+        return ChosenMove(moves[0]) if len(moves) == 1 else AmbiguousClick(tuple(moves))
 
     def _why_not(self, square: Square) -> str:
         kind, piece = self.board.kind, self.piece(square)

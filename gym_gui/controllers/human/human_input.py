@@ -42,7 +42,7 @@ KEYBOARD: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredQuestion:
     """Result of a key press or a new question: the person's open question has been answered.
 
     Attributes:
@@ -67,7 +67,7 @@ class Refused:
     reason: str
 
 
-Reaction = Answered | Refused
+Reaction = AnsweredQuestion | Refused
 """Result of a person's key or button press, or of a new question."""
 
 
@@ -106,7 +106,7 @@ class HumanSeat:
             self._goes_on = scheme.realtime and scheme.idle is None and bool(scheme.bindings)
         self.question: HumanQuestion | None = None
         self.typed = ""
-        self._numbers: Numbers | None = None
+        self._numbers: NumberLayout | None = None
         self._moved: dict[str, float] = {}  # pixels since the last answer
         self._tapped: dict[str, float] = {}  # keys pressed since the last answer, and when
         self._last: Any = None
@@ -116,11 +116,11 @@ class HumanSeat:
         self._clock = clock
 
     @property
-    def held(self) -> tuple[str, ...]:
+    def keys_down(self) -> tuple[str, ...]:
         """Keys that are down, the oldest first."""
         return tuple(self._held)
 
-    def knows(self, key: str) -> bool:
+    def is_bound(self, key: str) -> bool:
         """Return whether a key or mouse movement is bound to an action of this slot."""
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return True
@@ -134,7 +134,7 @@ class HumanSeat:
 
     def press(self, key: str) -> Reaction | None:
         """Handle a key that went down; ignore the auto-repeat of a key that is already down."""
-        if key in self._held or not self.knows(key):
+        if key in self._held or not self.is_bound(key):
             return None
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return self._type(key)
@@ -156,7 +156,7 @@ class HumanSeat:
 
         In real time, the movement answers the open question. Otherwise it is added to the next key press.
         """
-        if not self.knows(motion):
+        if not self.is_bound(motion):
             return None
         self._moved[motion] = self._moved.get(motion, 0.0) + pixels
         if self.question is None or not self.realtime:
@@ -164,9 +164,9 @@ class HumanSeat:
         action = self._meant_action()
         return None if action is None else self.choose(action)
 
-    def hold(self, key: str) -> None:
+    def mark_down_again(self, key: str) -> None:
         """Mark a key as down again after a release that only belonged to the keyboard's auto-repeat."""
-        if self.knows(key) and not self.scheme.typed:
+        if self.is_bound(key) and not self.scheme.typed:
             self._held[key] = None
 
     def release(self, key: str) -> None:
@@ -188,7 +188,7 @@ class HumanSeat:
         """
         self.question = question
         if self._pushes:
-            self._numbers = Numbers.read(question.space)
+            self._numbers = NumberLayout.read(question.space)
         since = -inf if self.realtime and not self._asked_before else self._clock() - AHEAD_S
         self._asked_before = True
         while self._ahead:
@@ -229,7 +229,7 @@ class HumanSeat:
         self._last = action
         self._moved.clear()
         self._tapped.clear()
-        return Answered(question, action)
+        return AnsweredQuestion(question, action)
 
     def _type(self, key: str) -> Reaction | None:
         """Handle a key of a typed number: digits form the number, Return plays it."""
@@ -287,7 +287,7 @@ class HumanSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumberLayout:
     """Layout of an action of several numbers: a box, buttons (MultiBinary), or a mapping or tuple of both.
 
     Attributes:
@@ -297,12 +297,12 @@ class Numbers:
         listed: Whether the action is a list of the parts.
     """
 
-    parts: tuple[tuple[Any, Box], ...]
+    parts: tuple[tuple[Any, ActionBounds], ...]
     named: bool = False
     listed: bool = False
 
     @classmethod
-    def read(cls, space: Mapping[str, Any]) -> Numbers | None:
+    def read(cls, space: Mapping[str, Any]) -> NumberLayout | None:
         """Return the layout of a JSON action space; ``None`` if a part is neither a box nor buttons."""
         kind = space.get("kind")
         if kind not in ("Dict", "Tuple"):
@@ -330,7 +330,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class ActionBounds:
     """Bounds of a continuous action, or of buttons, read from the JSON data of its space.
 
     Attributes:
@@ -346,7 +346,7 @@ class Box:
     whole: bool = False
 
     @classmethod
-    def read(cls, space: Mapping[str, Any]) -> Box:
+    def read(cls, space: Mapping[str, Any]) -> ActionBounds:
         """Return the box of a JSON action space, whose bounds are numbers, lists or ``"Infinity"``."""
         shape = tuple(int(n) for n in space["shape"])
         size = prod(shape)
@@ -363,13 +363,13 @@ class Box:
         return _nested([round(v) for v in near] if self.whole else near, self.shape)
 
 
-def _box_of(space: Mapping[str, Any]) -> Box | None:
+def _box_of(space: Mapping[str, Any]) -> ActionBounds | None:
     if space.get("kind") == "Box":
-        return Box.read(space)
+        return ActionBounds.read(space)
     if space.get("kind") != "MultiBinary":
         return None
     shape = tuple(int(n) for n in space["shape"])
-    return Box(shape, (0.0,) * prod(shape), (1.0,) * prod(shape), whole=True)
+    return ActionBounds(shape, (0.0,) * prod(shape), (1.0,) * prod(shape), whole=True)
 
 
 def _flat(bound: Any, size: int) -> tuple[float, ...]:
@@ -423,7 +423,7 @@ class HumanSeats:
 
         If several turn-based slots use the key, it counts only for the slots that have an open question.
         """
-        concerned = [seat for seat in self if seat.device == device and seat.knows(key)]
+        concerned = [seat for seat in self if seat.device == device and seat.is_bound(key)]
         if len(concerned) > 1:
             asked = [seat for seat in concerned if seat.question is not None]
             if not any(seat.realtime for seat in concerned):
@@ -435,11 +435,11 @@ class HumanSeats:
         seats = [seat for seat in self if seat.device == KEYBOARD]
         return [reaction for seat in seats if (reaction := seat.move(motion, pixels)) is not None]
 
-    def hold(self, key: str, device: str = KEYBOARD) -> None:
-        """Mark a key as down again; see :meth:`HumanSeat.hold`."""
+    def mark_down_again(self, key: str, device: str = KEYBOARD) -> None:
+        """Mark a key as down again; see :meth:`HumanSeat.mark_down_again`."""
         for seat in self:
             if seat.device == device:
-                seat.hold(key)
+                seat.mark_down_again(key)
 
     def release(self, key: str, device: str = KEYBOARD) -> None:
         """Handle a key that went up."""

@@ -143,7 +143,7 @@ class CallLog:
         self._newest[key] = (number, turn.attempt)
         self.spending.add(turn)
 
-    def look(self, view: LiveView) -> None:
+    def store_actions(self, view: LiveView) -> None:
         """Store the names of a view's actions; rows of games without notation contain only numbers."""
         for agent in view.agents:
             if agent.number is not None and agent.action:

@@ -18,7 +18,7 @@ PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True)
-class Flight:
+class EpisodeInFlight:
     """An episode in flight: its plan, its number within the round, and the run that records it."""
 
     plan: EpisodePlan
@@ -50,7 +50,7 @@ class EpisodeFeed:
     def __init__(self, seeds: Sequence[int] | None = None) -> None:
         self._seeds = seeds
         self.limit: int | None = 0
-        self.flight: Flight | None = None
+        self.flight: EpisodeInFlight | None = None
         self._seed, self._next, self._base, self._round = 0, 0, 0, 0
         self._counted: LiveRun | None = None
         self._opening: Opening | None = None
@@ -116,16 +116,16 @@ class EpisodeFeed:
             if admitted is None:
                 return False
             plan = admitted
-        self.flight = Flight(plan, self._next, self._round, run, operator_id)
+        self.flight = EpisodeInFlight(plan, self._next, self._round, run, operator_id)
         self._next += 1
         session.play([plan])
         return True
 
-    def is_of_this_round(self, flight: Flight) -> bool:
+    def is_of_this_round(self, flight: EpisodeInFlight) -> bool:
         """Return whether the episode began after the last start or reset."""
         return flight.round == self._round
 
-    def over(self, index: int) -> Flight | None:
+    def clear_if_current(self, index: int) -> EpisodeInFlight | None:
         """Clear and return the episode in flight if it has this index; ``None`` for any other index."""
         flight = self.flight
         if flight is None or flight.plan.index != index:
@@ -133,7 +133,7 @@ class EpisodeFeed:
         self.flight = None
         return flight
 
-    def again(self, flight: Flight) -> None:
+    def again(self, flight: EpisodeInFlight) -> None:
         """Plan to play an episode again next, because the run has recorded nothing of it."""
         if self.is_of_this_round(flight):
             self._next = flight.place

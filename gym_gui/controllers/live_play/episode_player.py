@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gym_gui.controllers.engine.operator_state import ALIVE
 from gym_gui.controllers.engine.session_events import ConfigChanged
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.controllers.live_play.session_play import SessionPlay
 from gym_gui.controllers.setup.play_setup import seated_as_written, with_player
 from gym_gui.core.agent_observation import AgentObservation
@@ -119,7 +119,7 @@ class EpisodePlayer(SessionPlay):
         self.ending = False
         self._early_step = None
         self.feed.begin(seed, episodes, opening, time_control)
-        self.tally = Tally()
+        self.tally = EpisodeTotals()
         suits = self.link.suits(self.config, self._view_options)
         self._work(self._play_afresh() if suits else self._open())
 

@@ -18,7 +18,7 @@ REMEMBERED_STEPS: Final = 2000
 REMEMBERED_DECISIONS: Final = 500
 
 
-class Tally:
+class EpisodeTotals:
     """Statistics of one live operator, from views of its running episode and from finished episodes.
 
     An episode that runs freely is shown in samples. Rewards are then means over the steps between two views,
@@ -51,7 +51,7 @@ class Tally:
 
     # -- counting -----------------------------------------------------------------------
 
-    def look(self, view: LiveView) -> None:
+    def count_view(self, view: LiveView) -> None:
         """Count the steps, rewards and actions since the previous view."""
         last = self._last
         self._asked = len(view.turn) or self._asked  # no agent is asked in an episode that is over

@@ -82,7 +82,7 @@ class LiveRun:
         self._episode_budget = EpisodeBudget(
             Experiment(self._operators, ExecutionConfig()), list(self._players.values())
         )
-        self._episode_budget.watch(self._keep_ledger)
+        self._episode_budget.begin_live(self._keep_ledger)
         self._ledger_lines: list[bytes] = []
         self._ledger_file: Appender | None = None
         self._held: list[_Job] = []
@@ -116,7 +116,7 @@ class LiveRun:
         self._operators = [fixed if o.operator_id == same else o for o in self._operators]
         if same in self._players and self._players[same].resolved.config != fixed:
             self._players[same] = _playing(fixed)
-            self._episode_budget.seat(self._players[same], taking)
+            self._episode_budget.add_operator(self._players[same], taking)
 
     def offer(self, config: OperatorConfig, slot: str, plan: EpisodePlan) -> Amount | None:
         """Return how much a new player of a slot may spend in the rest of a running episode.
@@ -134,7 +134,7 @@ class LiveRun:
             UsageError: The new player's budget is used up.
         """
         playing = _playing(replace(config, seats="fixed"))
-        offered = self._episode_budget.offer(playing, slot, plan.index)
+        offered = self._episode_budget.allowance_for(playing, slot, plan.index)
         if offered is None:
             raise UsageError(
                 f"the budget of slot {config.operator_id}/{slot} is used up in this run",
@@ -146,7 +146,7 @@ class LiveRun:
         """Record an operator's players, the names of its actions, and the versions of packages in use."""
         self._introduced.add(operator_id, ready)
         if operator_id in self._players:
-            self._episode_budget.introduce(self._players[operator_id], ready.announcing)
+            self._episode_budget.record_announcing_slots(self._players[operator_id], ready.announcing)
 
     def admit(self, config: OperatorConfig) -> bool:
         """Add an operator, or replace its configuration, as long as the run has recorded nothing.
@@ -160,7 +160,7 @@ class LiveRun:
         if len(known) == len(self._operators):
             self._operators.append(replace(config, seats="fixed"))
             self._players[config.operator_id] = _playing(self._operators[-1])
-            self._episode_budget.seat(self._players[config.operator_id])
+            self._episode_budget.add_operator(self._players[config.operator_id])
         self.describe(config)
         self._counts.setdefault(config.operator_id, 0)
         return True
@@ -196,7 +196,7 @@ class LiveRun:
         """
         if operator_id in self._cannot_go_on:
             return None
-        return self._episode_budget.admit(self._players[operator_id], plan)
+        return self._episode_budget.reserve(self._players[operator_id], plan)
 
     def budget_message(self, operator_id: str, plan: EpisodePlan) -> str:
         """Return why an operator's next episode may not begin, as a sentence.
@@ -210,7 +210,7 @@ class LiveRun:
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
         """Charge the possible cost of an episode whose session has died before reporting its end."""
-        self._episode_budget.lost(self._players[operator_id], index, begun=begun)
+        self._episode_budget.charge_lost(self._players[operator_id], index, begun=begun)
 
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """Write a finished episode into the run folder.
@@ -240,21 +240,21 @@ class LiveRun:
     def _settle(self, operator_id: str, episode: EpisodeFinished) -> None:
         run = self._players[operator_id]
         if episode.unplayed:
-            self._episode_budget.short(run, episode.index)
+            self._episode_budget.charge_too_small(run, episode.index)
         elif episode.status is EpisodeStatus.ABORTED:  # its live session reports later costs
-            self._episode_budget.lost(run, episode.index, begun=False)
+            self._episode_budget.charge_lost(run, episode.index, begun=False)
         else:
-            self._episode_budget.over(run, episode.index)
+            self._episode_budget.charge_finished(run, episode.index)
 
     def call(self, operator_id: str, line: bytes) -> None:
         """Write a paid model call at once, so that its cost is recorded even after a crash."""
-        self._episode_budget.call(self._players[operator_id], line)
+        self._episode_budget.charge_call(self._players[operator_id], line)
         if not self._closed and not self.problem:
             self._enqueue(partial(self._write_call, operator_id, line))
 
     def announced(self, operator_id: str, index: int, slot: str, most: Amount) -> bool:
         """Record a paid request that a slot is about to send; return whether the slot may send it."""
-        return self._episode_budget.announced(self._players[operator_id], index, slot, most)
+        return self._episode_budget.record_request(self._players[operator_id], index, slot, most)
 
     async def close(self) -> None:
         """End the run: write all episodes and the final totals to disk."""

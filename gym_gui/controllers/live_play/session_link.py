@@ -113,7 +113,7 @@ class SessionLink:
         self.ready = ready
         return True
 
-    def let_go(self) -> Session | None:
+    def release(self) -> Session | None:
         """Release the session and ignore its events from now on; the caller ends it with :meth:`dispose`."""
         session = self.session
         self.session = self.ready = None

@@ -28,7 +28,7 @@ from gym_gui.controllers.engine.session_events import (
     TurnTaken,
 )
 from gym_gui.controllers.live_play.episode_feed import PATIENCE_S, EpisodeFeed
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.controllers.live_play.latest_task import LatestJob, Spawn
 from gym_gui.controllers.live_play.session_link import Look, SessionLink
 from gym_gui.controllers.setup.play_setup import seated_as_written
@@ -73,7 +73,7 @@ class SessionPlay:
         self.compiling: Compiling | None = None
         self.last_view: LiveView | None = None
         self.last_frame: Any = None
-        self.tally = Tally()
+        self.tally = EpisodeTotals()
         self.paused = self.stepping = self.stopping = self.ending = self.closed = False
         self.rate: float | None = None
         self._questions: dict[int, HumanQuestion] = {}
@@ -296,7 +296,7 @@ class SessionPlay:
             await asyncio.shield(self.link.dispose(session))
 
     def _forget(self) -> None:
-        self.link.let_go()
+        self.link.release()
         view = self.last_view
         asked = not self.paused or self.stepping or (view is not None and view.step > 0)
         self.stepping = self._next_after_end = False
@@ -368,7 +368,7 @@ class SessionPlay:
                 pass
 
     def _on_finished(self, episode: EpisodeFinished) -> None:
-        flight = self.feed.over(episode.index)
+        flight = self.feed.clear_if_current(episode.index)
         if flight is None:
             return
         self.touch()
@@ -397,13 +397,13 @@ class SessionPlay:
             return
         last, self.last_view = self.last_view, view
         if self.tally.calls is not None:
-            self.tally.calls.look(view)
+            self.tally.calls.store_actions(view)
         moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
         if moved:
             self.touch()
         flight = self.feed.flight
         if flight is not None and flight.plan.index == view.episode and self.feed.is_of_this_round(flight):
-            self.tally.look(view)
+            self.tally.count_view(view)
         self._tell(view)
         if self.stepping and moved:
             self.stepping = False

@@ -48,7 +48,7 @@ OnAsked = Callable[[str, Decision], None]
 """Callback for each replayed decision; gets the operator's id and the decision."""
 
 
-class Reread(StrEnum):
+class ReparseResult(StrEnum):
     """Result of parsing the recorded replies of a decision again."""
 
     SAME = "same"
@@ -79,7 +79,7 @@ class RereadDecision:
     episode_index: int
     step_index: int
     agent_id: AgentID
-    kind: Reread
+    kind: ReparseResult
     recorded: Any
     now: Any
     recorded_word: str
@@ -101,7 +101,7 @@ class OperatorReread:
 
     operator_id: str
     name: str
-    counts: dict[Reread, int] = field(default_factory=lambda: dict.fromkeys(Reread, 0))
+    counts: dict[ReparseResult, int] = field(default_factory=lambda: dict.fromkeys(ReparseResult, 0))
     unrecorded: int = 0
 
 
@@ -252,7 +252,7 @@ async def reparse(replies: RecordedReplies) -> Reparsing:
             names = onlooker.names.get((operator_id, slot), Names())
             async for question, reading in _readings(worker, resolved, slot, settings, within, names):
                 changed = _compared(operator_id, resolved.slots[slot], question, reading, rows, names)
-                outcome.counts[changed.kind if changed else Reread.SAME] += 1
+                outcome.counts[changed.kind if changed else ReparseResult.SAME] += 1
                 if changed is not None:
                     result.changed.append(changed)
     order = {operator_id: at for at, operator_id in enumerate(readers)}
@@ -395,10 +395,10 @@ def _compared(
     if played == (not problem) and then == now:
         return None
     if played:
-        kind = Reread.DIFFERS if not problem else Reread.NO_LONGER_READABLE
+        kind = ReparseResult.DIFFERS if not problem else ReparseResult.NO_LONGER_READABLE
         why = problem or _other_answer(q, row, int(reading.get("attempt") or 0))
     else:
-        kind = Reread.NEWLY_READABLE
+        kind = ReparseResult.NEWLY_READABLE
         why = f"then: {refused}" if row is not None and (refused := row.get(REFUSED)) else "refused then"
     word, other = (_word(slot, q, action, names) if action is not None else "" for action in (then, now))
     return RereadDecision(operator_id, q.episode, q.step, q.agent, kind, then, now, word, other, why, reply)

@@ -24,9 +24,9 @@ from gym_gui.controllers.engine.appearing_agents import found_by_patterns
 from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.controllers.engine.resolved_operator import (
     ResolvedOperator,
+    checked_permissions,
     make_environment,
     resolve_operator,
-    vouch,
 )
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
@@ -185,7 +185,7 @@ def require_allowed(run: Run) -> None:
         UsageError: The run's environment is not installed.
     """
     for operator in experiment_of(run).operators:
-        vouch(operator, env_only=True)
+        checked_permissions(operator, env_only=True)
 
 
 def chosen_episodes(run: Run) -> Mapping[str, Collection[int]] | None:

@@ -12,14 +12,11 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui import envs
-from gym_gui.analysis import open_run
-from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
 from gym_gui.core.trusted.trust import Origin
@@ -36,7 +33,7 @@ _FORM: Final = "Write demonstrations as {run: PATH, episode: 0}; operator, agent
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedEpisodes:
     """Recorded episodes named by a worker setting, for use as demonstrations.
 
     Attributes:
@@ -54,7 +51,7 @@ class Recorded:
     turns: int = 0
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Recorded:
+    def of(cls, given: Mapping[str, Any]) -> RecordedEpisodes:
         """Return the recorded episodes that a setting's value names.
 
         Raises:
@@ -93,7 +90,7 @@ def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str
     for setting in resolved.workers[agent].settings_schema:
         given = settings.get(setting.name)
         if setting.kind == SETTING and isinstance(given, Mapping) and given:
-            recorded = Recorded.of(cast("Mapping[str, Any]", given))
+            recorded = RecordedEpisodes.of(cast("Mapping[str, Any]", given))
             told = list(_turns_of_episodes(resolved, recorded, agent))
             _check_size(told)
             result[setting.name] = {**given, EPISODES: told}
@@ -112,9 +109,14 @@ def _check_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
 
 
 def _turns_of_episodes(
-    resolved: ResolvedOperator, recorded: Recorded, slot: AgentID
+    resolved: ResolvedOperator, recorded: RecordedEpisodes, slot: AgentID
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the list of turns of each episode, for use as demonstrations."""
+    # Few slots have demonstrations, and every session process imports this module.
+    from gym_gui.analysis import open_run
+    from gym_gui.analysis.records.compare import EpisodeRows
+    from gym_gui.core.experiment.experiment_data import experiment_from_data
+
     run = open_run(recorded.run)
     origin = Origin(str(run.path / "run.json"), str(run.path))
     experiment = experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
@@ -158,7 +160,9 @@ def _turns_of_episodes(
         yield turns[: recorded.turns or None]
 
 
-def _operator(resolved: ResolvedOperator, recorded: Recorded, experiment: Experiment) -> OperatorConfig:
+def _operator(
+    resolved: ResolvedOperator, recorded: RecordedEpisodes, experiment: Experiment
+) -> OperatorConfig:
     """Return the operator that played the named episodes in the same environment as the slot's."""
     known = {operator.operator_id: operator for operator in experiment.operators}
     if recorded.operator and recorded.operator not in known:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pprint import pformat
 from typing import Any, Final
 
-from gym_gui.controllers.engine.resolved_operator import make_environment, vouch
+from gym_gui.controllers.engine.resolved_operator import checked_permissions, make_environment
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
@@ -105,7 +105,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
     """
     order, episode, steps = ReplayOrder.of(recorded), recorded.episode, recorded.steps()
     config = order.config
-    vouch(config, env_only=True)
+    checked_permissions(config, env_only=True)
     environment = make_environment(config)
     try:
         made = _made(environment, config)

@@ -12,10 +12,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy import ndimage
 
-from gym_gui.analysis.pages.film import Act, Film, FilmFrame, Patch
-from gym_gui.controllers.replays.replay_reel import Look
+from gym_gui.analysis.pages.film import Film, FilmFrame, LatestAction, Patch
+from gym_gui.controllers.replays.replay_reel import StoredState
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, Picture, ReplayFrame, ReplayOrder
 from gym_gui.controllers.replays.replay_track import ReplayTrack
 from gym_gui.core.drawing.packed_picture import PackedPicture, pack, unpack
@@ -24,7 +23,7 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 MOST_FRAMES = 400
 """Most frames of a film; every other frame of a longer film is dropped, repeatedly if necessary."""
-_FRUGAL = ((480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
+_FRUGAL = ((640, 1), (480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
 """Pairs (longer side in pixels, stride over the kept frames), tried in turn until a film is small enough."""
 _LONGEST_TEXT = 4000
 _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
@@ -34,7 +33,7 @@ _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
 class _Kept:
     """State of the replay that may become a frame of the film."""
 
-    look: Look
+    look: StoredState
     picture: PackedPicture | None
     last: bool = False
 
@@ -88,12 +87,12 @@ def _thinned(frames: Iterator[ReplayFrame]) -> tuple[list[_Kept], int]:
     """Return evenly spaced states of the replay and the last state, with the stride between them."""
     kept: list[_Kept] = []
     every = 1
-    final: tuple[Look, Picture | None] | None = None
+    final: tuple[StoredState, Picture | None] | None = None
     for frame in frames:
-        final = Look.of(frame), frame.picture
+        final = StoredState.of(frame), frame.picture
         if frame.position % every:
             continue
-        kept.append(_Kept(Look.of(frame), _packed(frame.picture)))
+        kept.append(_Kept(StoredState.of(frame), _packed(frame.picture)))
         if len(kept) > MOST_FRAMES:
             kept, every = kept[::2], every * 2
     if final is not None and final[0].position != kept[-1].look.position:
@@ -161,17 +160,19 @@ class _Cutter:
             text = self._word(look.text[:_LONGEST_TEXT])
         return FilmFrame(look.step, patches, acts, board, last, text, scores)
 
-    def _acts(self, before: int, rows: int) -> tuple[Act, ...]:
+    def _acts(self, before: int, rows: int) -> tuple[LatestAction, ...]:
         """Return each agent's last action since the previous frame."""
         latest = {self._track.steps[i].agent_id: i for i in range(before, min(rows, len(self._track.steps)))}
-        found: list[Act] = []
+        found: list[LatestAction] = []
         for agent, i in latest.items():
             step = self._track.steps[i]
             word = self._track.words(step, self._replay.meanings)
             source = -1 if step.action_source in _USUAL else self._word(str(step.action_source))
             total = self._track.total(agent, rows)
             reward = step.reward or 0.0
-            found.append(Act(self._agents[agent], self._word(word), _finite(reward), _finite(total), source))
+            found.append(
+                LatestAction(self._agents[agent], self._word(word), _finite(reward), _finite(total), source)
+            )
         return tuple(found)
 
     def _word(self, word: str) -> int:
@@ -187,7 +188,7 @@ def _finite(value: float) -> float:
 
 Pixels = NDArray[np.uint8]
 
-LARGEST = 480
+LARGEST = 640
 """Most pixels of a film picture's longer side; larger pictures are scaled down before they are kept."""
 _BLOCK = 16
 """Side in pixels of the squares that are compared to find changes between pictures."""
@@ -277,10 +278,24 @@ def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int
     padded = np.zeros((rows * _BLOCK, columns * _BLOCK), bool)
     padded[:height, :width] = differs
     blocks = padded.reshape(rows, _BLOCK, -1).any(axis=1).reshape(rows, columns, _BLOCK).any(axis=2)
-    labels, places = ndimage.label(blocks, np.ones((3, 3)))
-    everything = [(slice(0, rows), slice(0, columns))]
-    for across, along in ndimage.find_objects(labels) if places <= _MOST_PATCHES else everything:
-        top, left = across.start * _BLOCK, along.start * _BLOCK
-        part = differs[top : across.stop * _BLOCK, left : along.stop * _BLOCK]
+    areas = _areas(np.asarray(blocks))
+    for upper, lower, first, last in areas if len(areas) <= _MOST_PATCHES else [(0, rows, 0, columns)]:
+        top, left = upper * _BLOCK, first * _BLOCK
+        part = differs[top : lower * _BLOCK, left : last * _BLOCK]
         lines, points = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
         yield top + int(lines[0]), top + int(lines[-1]) + 1, left + int(points[0]), left + int(points[-1]) + 1
+
+
+def _areas(blocks: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
+    """Return the rectangle (top, bottom, left, right) around each group of neighboring set cells."""
+    left_over = {(int(row), int(column)) for row, column in zip(*np.nonzero(blocks), strict=True)}
+    found: list[tuple[int, int, int, int]] = []
+    while left_over:
+        group = [left_over.pop()]
+        for row, column in group:  # grows
+            near = {(row + down, column + right) for down in (-1, 0, 1) for right in (-1, 0, 1)} & left_over
+            left_over -= near
+            group += near
+        rows, columns = [row for row, _ in group], [column for _, column in group]
+        found.append((min(rows), max(rows) + 1, min(columns), max(columns) + 1))
+    return sorted(found)

@@ -28,7 +28,7 @@ from gym_gui.analysis.exports.pending_folder import environment_variables, pendi
 from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.controllers.engine.bound_operator import recorded_slots
-from gym_gui.controllers.engine.resolved_operator import make_environment, vouch
+from gym_gui.controllers.engine.resolved_operator import checked_permissions, make_environment
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
 from gym_gui.core.errors import EpisodeError, MissingDependencyError, UsageError
@@ -42,14 +42,14 @@ from mosaic_worker.failures import one_line
 _PLACE: Final = "MINARI_DATASETS_PATH"
 
 
-class CannotHoldError(UsageError):
+class NotStorableError(UsageError):
     """Error: a Minari dataset cannot store an operator's episodes; other operators' may still fit."""
 
 
 def write_datasets(
     run: Run,
     folder: Path,
-    on_left_out: Callable[[CannotHoldError], None] | None = None,
+    on_left_out: Callable[[NotStorableError], None] | None = None,
     on_step: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, int]:
     """Write a Minari dataset for each operator that has completed episodes.
@@ -76,7 +76,7 @@ def write_datasets(
     except ImportError:
         raise MissingDependencyError("Minari", "mosaic install minari") from None
     written: dict[str, int] = {}
-    left_out: list[CannotHoldError] = []
+    left_out: list[NotStorableError] = []
     with pending_folder(folder) as pending, environment_variables({_PLACE: str(pending)}, prefix=_PLACE):
         for operator in run.operators.values():
             done = completed_episodes(operator)
@@ -87,7 +87,7 @@ def write_datasets(
                 raise UsageError(f"{folder / name} exists already", fix="Choose another folder with -o")
             order = ReplayOrder.of(load_episode(run, operator.operator_id, done[0].episode_index))
             config, indices = order.config, [episode.episode_index for episode in done]
-            vouch(config, env_only=True)
+            checked_permissions(config, env_only=True)
             environment = make_environment(config)
             try:
                 _require_one_agent(environment, operator)
@@ -96,7 +96,7 @@ def write_datasets(
                 (folder / name).parent.mkdir(exist_ok=True)
                 (pending / name).rename(folder / name)
                 written[name] = len(done)
-            except CannotHoldError as error:
+            except NotStorableError as error:
                 shutil.rmtree(pending / name, ignore_errors=True)
                 left_out.append(error)
             except OSError as error:
@@ -224,8 +224,8 @@ def _stacked(space: Any, values: Sequence[Any]) -> Any:
     return np.asarray(values, dtype=space.dtype)
 
 
-def _cannot_hold(operator: OperatorRun, why: str) -> CannotHoldError:
-    return CannotHoldError(
+def _cannot_hold(operator: OperatorRun, why: str) -> NotStorableError:
+    return NotStorableError(
         f"Minari cannot store the episodes of {operator.name} in {operator.task}: {why}",
         fix="Write tables instead: --to parquet",
     )
@@ -234,7 +234,7 @@ def _cannot_hold(operator: OperatorRun, why: str) -> CannotHoldError:
 def _require_one_agent(environment: Environment, operator: OperatorRun) -> None:
     agents = environment.adapter.possible_agents
     if len(agents) != 1 or environment.spec.api != "gymnasium":
-        raise CannotHoldError(
+        raise NotStorableError(
             f"{operator.name} played {operator.task} with {len(agents)} agents, but Minari supports only one",
             fix="Write tables instead: --to parquet",
         )

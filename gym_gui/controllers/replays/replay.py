@@ -16,7 +16,7 @@ from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOu
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import Sink, SlotInfo
 from gym_gui.services.policy_mapping import PolicyMappingService
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 
 REPLAY = "replay"
 
@@ -64,7 +64,9 @@ class ReplayBackend:
         """Add the slot of an agent that has appeared in an episode."""
         self._joined[episode, agent] = slot
 
-    def begin(self, episode: int, seed: int, agent_id: AgentID = "", joined: Joined | None = None) -> None:
+    def begin(
+        self, episode: int, seed: int, agent_id: AgentID = "", joined: JoinedAgent | None = None
+    ) -> None:
         if episode not in self._actions:  # called once for every slot
             recorded: dict[tuple[Any, Any], Any] = {}
             for row in self._rows(episode):

@@ -23,7 +23,7 @@ ROOM = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StoredState:
     """State of a replay at one position, without its picture, which :class:`ReplayStore` reads from a file.
 
     Attributes:
@@ -47,7 +47,7 @@ class Look:
     observed: AgentObservation | None = None
 
     @classmethod
-    def of(cls, frame: ReplayFrame) -> Look:
+    def of(cls, frame: ReplayFrame) -> StoredState:
         """Return a frame's state without its picture and its observation."""
         return cls(
             frame.position, frame.step, frame.rows, frame.board, frame.text, frame.scores, frame.result
@@ -77,7 +77,7 @@ class ReplayStore:
     """
 
     def __init__(self, folder: Path | None = None, *, room: int = ROOM) -> None:
-        self.looks: list[Look] = []
+        self.states: list[StoredState] = []
         self._folder, self._room = folder, room
         self._file = self._new_file()
         self._end = 0
@@ -86,11 +86,11 @@ class ReplayStore:
         self._last: PackedPicture | None = None
 
     def __len__(self) -> int:
-        return len(self.looks)
+        return len(self.states)
 
-    def add(self, look: Look, picture: PackedPicture | None) -> None:
+    def add(self, look: StoredState, picture: PackedPicture | None) -> None:
         """Append the next position with its picture."""
-        self.looks.append(look)
+        self.states.append(look)
         if picture is None or look.position % self._stride:
             return
         if self._places and picture == self._last:

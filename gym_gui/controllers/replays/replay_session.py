@@ -190,7 +190,7 @@ class EpisodeReplay:
     def _look(self, position: int) -> ReplayFrame:
         environment, episode, played = self._environment, self._again.episode, self._again.played
         if self._observed is not None:
-            observed = self._observed.look(self._again.pending)
+            observed = self._observed.current(self._again.pending)
             return ReplayFrame(position, episode.steps, played, observed=observed)
         plans = self._plans()
         picture = _tried(lambda: environment.picture(plans)) if self.render else None

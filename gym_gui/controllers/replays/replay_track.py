@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from gym_gui.controllers.replays.replay_reel import Look
+from gym_gui.controllers.replays.replay_reel import StoredState
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.live import AgentView, LiveView, PlayedMove
 from gym_gui.core.record_fields import number, text
@@ -77,7 +77,7 @@ class ReplayTrack:
         played = bisect_left(self._rows_of.get(agent, []), rows)
         return self._totals[agent][played - 1] if played else 0.0
 
-    def view(self, look: Look, meanings: Meanings, *, last: bool = False) -> LiveView:
+    def view(self, look: StoredState, meanings: Meanings, *, last: bool = False) -> LiveView:
         """Return a replay position in the form of a live view, for the renderers.
 
         Args:

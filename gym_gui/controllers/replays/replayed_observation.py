@@ -65,7 +65,7 @@ class ReplayedObservations:
             self._streams = EpisodeStreams(pipeline)
             self._streams.begin(self._index, self._seat)
 
-    def look(self, pending: Sequence[Decision]) -> AgentObservation | None:
+    def current(self, pending: Sequence[Decision]) -> AgentObservation | None:
         """Return the seat's current observation, or its last one if the seat is not to act now.
 
         Call this with each of the seat's questions, because preprocessing may depend on earlier observations.

@@ -57,7 +57,7 @@ class Payer:
 
 
 @dataclass
-class Flight:
+class EpisodeCosts:
     """Costs of an episode in flight.
 
     Attributes:
@@ -134,7 +134,7 @@ class CostAccounts:
         for slot, payer in self.of(operator).items():
             payer.announces = slot in announcing and payer.announces is not False
 
-    def leave_out(self, operators: Collection[str]) -> None:
+    def exclude(self, operators: Collection[str]) -> None:
         """Remove operators and the budgets of their slots."""
         for operator in operators:
             for slot in self._by_operator.pop(operator, {}):
@@ -164,7 +164,7 @@ class CostAccounts:
         """Return whether the cost of an operator's episodes is still unknown for a slot."""
         return any(payer.need is None for payer in self.of(operator).values())
 
-    def note_need(self, operator: str, spendings: Mapping[str, SlotSpending]) -> None:
+    def update_largest_costs(self, operator: str, spendings: Mapping[str, SlotSpending]) -> None:
         """Update the largest costs of an operator's slots with an episode that was played to its end."""
         for slot, payer in self.of(operator).items():
             payer.need = (payer.need or NOTHING).most(spendings.get(slot, SlotSpending()).peak)
@@ -187,7 +187,7 @@ class CostAccounts:
                     payer.need = (payer.need or NOTHING).most(amount)
         return self.needs != before
 
-    def pay_together(self, one: str, other: str) -> bool:
+    def share_account(self, one: str, other: str) -> bool:
         """Return whether two operators spend from the same account."""
         own = {account for payer in self.of(one).values() for account in payer.accounts}
         return any(account in own for payer in self.of(other).values() for account in payer.accounts)

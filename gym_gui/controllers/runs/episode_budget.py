@@ -15,7 +15,7 @@ import orjson
 from gym_gui.analysis.records.jsonl import read_lines
 from gym_gui.analysis.words import wording
 from gym_gui.controllers.runs.budget_message import budget_message
-from gym_gui.controllers.runs.cost_accounts import GENEROUS, MARGIN, SHARE, CostAccounts, Flight, Payer
+from gym_gui.controllers.runs.cost_accounts import GENEROUS, MARGIN, SHARE, CostAccounts, EpisodeCosts, Payer
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.shard_lease import ShardLease
 from gym_gui.core.config import Experiment
@@ -71,14 +71,14 @@ class EpisodeBudget:
         self._seconds = execution.time_budget_s or math.inf
         self._runs = list(runs)
         self._cost_accounts = CostAccounts(whole, runs)
-        self._flights: dict[tuple[str, int], Flight] = {}
+        self._flights: dict[tuple[str, int], EpisodeCosts] = {}
         self._ledger: BudgetLedger | None = None
         self._leased = leased
         self._lease: ShardLease | None = None
         self._since, self._before = time.monotonic(), 0.0
         self.problem = ""
 
-    def introduce(self, run: OperatorExecution, announcing: Collection[str]) -> None:
+    def record_announcing_slots(self, run: OperatorExecution, announcing: Collection[str]) -> None:
         """Record which slots announce their requests, when a session of an operator is ready.
 
         Args:
@@ -87,18 +87,18 @@ class EpisodeBudget:
         """
         self._cost_accounts.introduce(run.operator_id, announcing)
 
-    def leave_out(self, operators: Collection[str]) -> None:
+    def exclude(self, operators: Collection[str]) -> None:
         """Exclude operators from the budgets; none of them may have begun."""
         self._runs = [run for run in self._runs if run.operator_id not in operators]
-        self._cost_accounts.leave_out(operators)
+        self._cost_accounts.exclude(operators)
 
-    def seat(self, run: OperatorExecution, taking: Takeover | None = None) -> None:
+    def add_operator(self, run: OperatorExecution, taking: Takeover | None = None) -> None:
         """Add a new operator, or update an operator that has other players.
 
         Args:
             run: The operator.
             taking: Change of a slot's player in the middle of an episode, or ``None``. The former player's
-                cost is settled, and the amount that :meth:`offer` has offered to the new player is reserved.
+                cost is settled, and the amount from :meth:`allowance_for` is reserved for the new player.
         """
         same = run.operator_id
         known = self._cost_accounts.of(same)
@@ -112,18 +112,18 @@ class EpisodeBudget:
             if slot != taking.slot and slot in known:
                 payer.need, payer.announces = known[slot].need, known[slot].announces
         if taking.allowance is not None:
-            flight = self._flights.setdefault((same, taking.index), Flight({}))
+            flight = self._flights.setdefault((same, taking.index), EpisodeCosts({}))
             flight.allowances = {**flight.allowances, taking.slot: taking.allowance}
         flight = self._flights.get((same, taking.index))
         if flight is not None:
             held = self._cost_accounts.by_account(same, flight.allowances)
             self._ledger.reserve(_ticket(same, taking.index), held)
 
-    def offer(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
+    def allowance_for(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
         """Return how much a new player of a slot may spend in the rest of a running episode.
 
         Args:
-            run: The operator with the new player. Nothing is reserved before :meth:`seat` is called.
+            run: The operator with the new player. Nothing is reserved before :meth:`add_operator` is called.
             slot: The slot whose player changes.
             index: Index of the episode.
 
@@ -146,7 +146,7 @@ class EpisodeBudget:
         )
         return self._cost_accounts.allowance(payer, most)
 
-    def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
+    def _unspent(self, operator: str, flight: EpisodeCosts, slot: str) -> Amount:
         """Return the unspent part of a slot's allowance when another player takes the slot.
 
         Requests in flight count as spent, because they may still cost money.
@@ -167,7 +167,7 @@ class EpisodeBudget:
         gone = NOTHING if payer is None else spending.cut_off(payer.at_once).paid
         self._settle_slots(operator, taking.index, {taking.slot: gone})
 
-    def watch(self, keep: Callable[[bytes], None]) -> None:
+    def begin_live(self, keep: Callable[[bytes], None]) -> None:
         """Begin to account for live episodes, which are played one at a time and without a fixed number.
 
         Args:
@@ -213,7 +213,7 @@ class EpisodeBudget:
         waiting = {plan.index for plan in run.pending}
         for index, episode in spendings.items():
             if index not in waiting:
-                self._cost_accounts.note_need(run.operator_id, episode)
+                self._cost_accounts.update_largest_costs(run.operator_id, episode)
         spoken_for = self._ledger.reserved()
         for index in range(run.total):
             ticket = _ticket(run.operator_id, index)
@@ -242,11 +242,11 @@ class EpisodeBudget:
 
     # -- beginning episodes ------------------------------------------------------------------
 
-    def carries(self, run: OperatorExecution, plan: EpisodePlan) -> bool:
+    def allows(self, run: OperatorExecution, plan: EpisodePlan) -> bool:
         """Return whether the budgets let an episode begin now."""
         return self._shares(run, plan) is not None
 
-    def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
+    def reserve(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """Reserve an episode's allowances; return its plan with them, or ``None`` if it may not begin now."""
         shares = self._shares(run, plan)
         if shares is None or self._ledger is None or not shares:
@@ -260,7 +260,7 @@ class EpisodeBudget:
                 return None
         if self.problem:
             return None
-        self._flights[key] = Flight(shares, {slot: SlotSpending(announces=True) for slot in announcing})
+        self._flights[key] = EpisodeCosts(shares, {slot: SlotSpending(announces=True) for slot in announcing})
         self._claim()
         allowances = {
             slot: self._cost_accounts.allowance(payers[slot], share) for slot, share in shares.items()
@@ -321,7 +321,7 @@ class EpisodeBudget:
 
     def _pay_together(self, run: OperatorExecution, other: OperatorExecution) -> bool:
         """Return whether another operator spends from the same account."""
-        return other is not run and self._cost_accounts.pay_together(run.operator_id, other.operator_id)
+        return other is not run and self._cost_accounts.share_account(run.operator_id, other.operator_id)
 
     def _waits_for_first(self, run: OperatorExecution) -> bool:
         """Return whether an operator's costs are unknown and its first episode waits or is in flight."""
@@ -354,7 +354,7 @@ class EpisodeBudget:
 
     # -- calls and ends of episodes -------------------------------------------------------------
 
-    def call(self, run: OperatorExecution, line: bytes) -> None:
+    def charge_call(self, run: OperatorExecution, line: bytes) -> None:
         """Charge a paid call to its episode."""
         if self._ledger is None or not self._cost_accounts.of(run.operator_id):
             return
@@ -371,7 +371,7 @@ class EpisodeBudget:
             self._settle_slots(run.operator_id, index, late)
             self._claim()
 
-    def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
+    def record_request(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
         """Record a request that a slot is about to send, with its largest possible cost.
 
         Returns:
@@ -390,14 +390,14 @@ class EpisodeBudget:
         flight.spendings[slot] = flight.spendings.get(slot, SlotSpending()).with_request(most)
         return True
 
-    def over(self, run: OperatorExecution, index: int) -> None:
+    def charge_finished(self, run: OperatorExecution, index: int) -> None:
         """Charge the cost of an episode that was played to its end, and record its needs."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
-            self._cost_accounts.note_need(run.operator_id, flight.spendings)
+            self._cost_accounts.update_largest_costs(run.operator_id, flight.spendings)
             self._settle(run, index, flight.spendings)
 
-    def short(self, run: OperatorExecution, index: int) -> None:
+    def charge_too_small(self, run: OperatorExecution, index: int) -> None:
         """Charge an episode whose allowance was too small, and double the allowance for the next one."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is None:
@@ -407,7 +407,7 @@ class EpisodeBudget:
             payer = self._cost_accounts.of(run.operator_id)[slot]
             payer.need = (payer.need or NOTHING).most(had * (2 / MARGIN))
 
-    def lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
+    def charge_lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
         """Charge an episode whose process has died or was stopped.
 
         If it had ``begun``, requests in flight are charged with their largest possible cost.
@@ -420,7 +420,7 @@ class EpisodeBudget:
                 spendings = {slot: flight.cut_off(slot, payers[slot].at_once) for slot in spendings}
             self._settle(run, index, spendings)
 
-    def again(self, run: OperatorExecution, index: int) -> None:
+    def charge_restarted(self, run: OperatorExecution, index: int) -> None:
         """Charge the requests in flight of an episode that begins again because its worker was lost."""
         flight = self._flights.get((run.operator_id, index))
         if flight is not None:
@@ -433,7 +433,7 @@ class EpisodeBudget:
         """Charge all running episodes and close the ledger, because nothing more is played."""
         for operator, index in list(self._flights):
             run = next(run for run in self._runs if run.operator_id == operator)
-            self.lost(run, index, begun=True)
+            self.charge_lost(run, index, begun=True)
         if self._ledger is not None:
             if self._cost_accounts.budgets or self.limits_time:
                 with self._writing():
@@ -468,15 +468,15 @@ class EpisodeBudget:
     # -- a shard's part of the budgets -----------------------------------------------
 
     @property
-    def is_held_up(self) -> bool:
+    def waits_for_lease(self) -> bool:
         """Whether paying players must wait because the coordinator has not renewed the shard's lease."""
         return self._lease is not None and bool(self._flights) and not self._lease.is_held
 
-    def look(self) -> bool:
+    def read_lease(self) -> bool:
         """Read the shard's current lease; return whether more episodes may begin than before."""
-        return self._lease is not None and self._lease.look()
+        return self._lease is not None and self._lease.read_current()
 
-    def waits(self) -> bool:
+    def request_more(self) -> bool:
         """Ask the coordinator for more budget when no episode can begin; return whether more may come."""
         if self._lease is None:
             return False
@@ -509,7 +509,7 @@ class EpisodeBudget:
         """Seconds that the run has taken, including earlier parts of a resumed run."""
         return self._before + time.monotonic() - self._since
 
-    def why_left(self) -> str:
+    def unplayed_reason(self) -> str:
         """Return why episodes remain unplayed, as a sentence; ``""`` if none remain."""
         left = sum(len(run.pending) for run in self._runs)
         total = sum(run.total for run in self._runs)
@@ -518,7 +518,7 @@ class EpisodeBudget:
         end = f"{left:,} of {wording.count(total, 'episode')} are left unplayed"
         if self.elapsed_s >= self._seconds:
             return f"the run has used its time budget of {self._seconds:g} s (raise --time-budget); {end}"
-        run = next(run for run in self._runs if run.pending and not self.carries(run, run.pending[0]))
+        run = next(run for run in self._runs if run.pending and not self.allows(run, run.pending[0]))
         return f"{self.budget_message(run, run.pending[0])}; {end}"
 
     def budget_message(self, run: OperatorExecution, plan: EpisodePlan) -> str:

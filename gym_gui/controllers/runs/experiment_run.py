@@ -6,7 +6,7 @@ The command line, the window, ``evaluate``, ``tournament`` and the cost estimate
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from gym_gui.controllers.engine.session_events import OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession
 from gym_gui.controllers.runs.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.runs.shard_plan import ShardPlan
 from gym_gui.core.config import Experiment
@@ -155,7 +155,7 @@ class ExperimentRun:
         header: Mapping[str, Any] | None = None,
         part: ShardPlan | None = None,
         only: Mapping[str, Collection[int]] | None = None,
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
         leased: LeaseFiles | None = None,
         compress: bool = False,
         on_progress: OnProgress | None = None,
@@ -210,9 +210,10 @@ class ExperimentRun:
             UsageError: The experiment has an error that the user can fix; nothing was played.
             MosaicError: A session could not be started.
         """
-        about = {**await asyncio.to_thread(made_here), **self._header}
+        # git takes as long as a session host needs to start.
+        made = asyncio.create_task(asyncio.to_thread(made_here))
         while True:
-            result = await asyncio.to_thread(self._is_done) or await self._play(about)
+            result = await asyncio.to_thread(self._is_done) or await self._play(made)
             self._resume = self._ended = result.folder
             if result.status == STOPPED or result.problem or not await self._pairs_next(result.folder):
                 return result
@@ -224,7 +225,7 @@ class ExperimentRun:
         shorter = self._rounds.experiment().execution.until == "decided"
         return finished(self._resume, self.totals, shorter=shorter)
 
-    async def _play(self, about: Mapping[str, Any]) -> RunResult:
+    async def _play(self, made: Awaitable[Mapping[str, Any]]) -> RunResult:
         self.played = True
         rounds, part = self._rounds, self._part
         manager = self._manager = OperatorScriptExecutionManager(
@@ -233,7 +234,8 @@ class ExperimentRun:
             self._open_session,
             self._out or runs_dir(),
             processes=self._processes,
-            header={**about, **rounds.header, **({} if part is None else part.header)},
+            made=made,
+            header={**self._header, **rounds.header, **({} if part is None else part.header)},
             resume=self._resume,
             on_progress=self._on_progress,
             tried=rounds.tried(self._only),

@@ -14,7 +14,7 @@ from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.core.record_fields import items, mapping, strings
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.compute.interim_analysis import FamilyAtLooks
+    from gym_gui.analysis.compute.interim_analysis import SequentialFamily
 
 LOOKS = "looks"
 
@@ -35,7 +35,7 @@ class _Task:
     seeds: list[int]
     seatings: int
     taken: int = 0
-    families: dict[str, FamilyAtLooks] = field(default_factory=dict[str, "FamilyAtLooks"])
+    families: dict[str, SequentialFamily] = field(default_factory=dict[str, "SequentialFamily"])
 
     @property
     def due(self) -> bool:
@@ -66,7 +66,7 @@ class _Task:
                 run.play_up_to(self.seeds[self.taken] * self.seatings)
 
 
-class RunLooks:
+class InterimLooks:
     """Takes a run's interim looks at its comparisons, and stops operators whose comparisons are decided.
 
     All operators of a task play the same seeds, a batch at a time. After each batch, the sequential test of
@@ -96,7 +96,7 @@ class RunLooks:
     def _task(self, execution: ExecutionConfig, runs: list[OperatorExecution]) -> _Task:
         seatings = len(runs[0].resolved.seatings)
         most = execution.num_episodes // seatings
-        task = _Task(runs, execution.look_at(most), seatings)
+        task = _Task(runs, execution.interim_seed_counts(most), seatings)
         for run in runs:
             run.total, run.at_most = most * seatings, True
         task.release_batch()
@@ -115,7 +115,7 @@ class RunLooks:
         """Whether a batch has been played, so that its interim look is due."""
         return any(task.due for task in self._tasks)
 
-    async def take(self) -> None:
+    async def take_due(self) -> None:
         """Take the looks that are due, write them into ``run.json``, and let undecided operators play on."""
         for task in self._tasks:
             if not task.due:
@@ -130,8 +130,8 @@ class RunLooks:
 
 def _look(task: _Task, folder: Path) -> dict[str, Any]:
     # Statistics take a third of a second to import: a run that does not look need not wait for them.
-    from gym_gui.controllers.runs.interim_look import look_at_record
+    from gym_gui.controllers.runs.interim_evaluation import evaluate_record
 
-    return look_at_record(
+    return evaluate_record(
         folder, [run.operator_id for run in task.runs], task.seeds, task.taken, task.families
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import EpisodeFinished
@@ -51,6 +52,9 @@ class OperatorProgress:
     steps: int
     at_most: bool = False
     """Whether ``total`` is only an upper bound, because fewer episodes may decide the comparisons."""
+
+
+OnProgress: TypeAlias = Callable[[Sequence[OperatorProgress]], None]
 
 
 @dataclass
@@ -128,7 +132,7 @@ class OperatorExecution:
         at = next((i for i, other in enumerate(waiting) if other.index > plan.index), len(waiting))
         waiting.insert(at, plan)
 
-    def take_back(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
+    def requeue(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
         """Queue the episodes of a dead session again.
 
         Args:

@@ -164,7 +164,7 @@ class OperatorSessions:
 
     async def _close(self, seat: SessionShare) -> None:
         seat.dead = True
-        if seat.session is not None and (self._owner.in_haste or not await self._starts.keep(seat)):
+        if seat.session is not None and (self._owner.in_haste or not await self._starts.keep_session(seat)):
             await seat.session.close(in_haste=self._owner.in_haste)
 
     async def ended(self) -> None:

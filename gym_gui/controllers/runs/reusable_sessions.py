@@ -51,7 +51,7 @@ class SessionRoute:
 
 
 @dataclass(frozen=True)
-class KeptSession:
+class ReusableSession:
     """Session that may be kept for the next part of an experiment.
 
     Attributes:
@@ -81,15 +81,15 @@ class KeptSession:
         )
 
 
-class KeptSessions:
+class ReusableSessions:
     """Idle sessions between two parts of an experiment that are played one after the other."""
 
     def __init__(self) -> None:
-        self._idle: list[KeptSession] = []
+        self._idle: list[ReusableSession] = []
 
     def take(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
-    ) -> KeptSession | None:
+    ) -> ReusableSession | None:
         """Return a kept session that fits and send its events to ``on_event``; ``None`` if none fits."""
         for kept in self._idle:
             if kept.serves(resolved, settings) and not kept.route.ended:
@@ -98,7 +98,7 @@ class KeptSessions:
                 return kept
         return None
 
-    async def give(self, kept: KeptSession) -> bool:
+    async def give(self, kept: ReusableSession) -> bool:
         """Keep a session without episodes left; return ``False`` if the caller must close it.
 
         A session with a slot whose decisions cost money or tokens is not kept, because the cost of a call

@@ -24,14 +24,14 @@ class RunWatch:
         self._listener: OnSessionEvent | None = None
         self._seat: SessionShare | None = None
 
-    def look(self, operator_id: str, listener: OnSessionEvent | None) -> None:
+    def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
         """Watch another operator instead of the current one.
 
         Args:
             operator_id: The operator; ``""`` for none.
             listener: Receives every view and picture.
         """
-        self.let_go(self._seat)
+        self.stop_watching(self._seat)
         self.operator_id, self._listener = operator_id, listener
 
     def tend(self, seats: Sequence[SessionShare]) -> None:
@@ -41,13 +41,13 @@ class RunWatch:
         there = [s for s in seats if s.run.operator_id == self.operator_id and s.working and not s.dead]
         if self._seat in there:
             return
-        self.let_go(self._seat)
+        self.stop_watching(self._seat)
         if there and there[0].session is not None:
             self._seat = there[0]
             self._seat.watcher = self._listener
             there[0].session.watch(LiveSettings(_FPS))
 
-    def let_go(self, seat: SessionShare | None) -> None:
+    def stop_watching(self, seat: SessionShare | None) -> None:
         """Stop watching a session, if it is the watched one."""
         if seat is None or seat is not self._seat:
             return

@@ -15,7 +15,7 @@ from gym_gui.controllers.runs.run_participants import RunParticipants
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import TOURNAMENT
-from gym_gui.services.runs.recorder import Recorder, RecordingError, require_room
+from gym_gui.services.runs.recorder import Recorder, RecordingError, check_writable
 
 _log = logging.getLogger(__name__)
 
@@ -60,14 +60,14 @@ class RunWriter:
         """Return the number of an operator's recorded episodes that failed."""
         return self._recorder.failed.get(operator_id, 0) if self._recorder else 0
 
-    def require_room(self) -> None:
+    def check_writable(self) -> None:
         """Check that the run folder can be written.
 
         Raises:
             UsageError: Nothing can be written below ``out``.
         """
         if self._recorder is None:
-            require_room(self._out)
+            check_writable(self._out)
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
         """Store an operator's players, the names of its actions, and the versions of packages in use."""
@@ -132,7 +132,7 @@ class RunWriter:
             self._held.append(row)
 
     def retry(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
-        """Record that an episode begins again; :meth:`keep_up` writes it.
+        """Record that an episode begins again; :meth:`write_retries` writes it.
 
         Args:
             run: The operator.
@@ -152,7 +152,7 @@ class RunWriter:
         except RecordingError as exc:
             self.problem = self.problem or str(exc)
 
-    def keep_up(self) -> None:
+    def write_retries(self) -> None:
         """Write new retries into ``run.json``; set :attr:`problem` if the run folder has disappeared."""
         assert self._recorder is not None
         try:
@@ -176,7 +176,7 @@ class RunWriter:
             fields["unplayed"] = self.unplayed
         try:
             if self._held:
-                recorder.give_way()
+                recorder.free_reserve()
                 recorder.update(status=status, **fields)  # status first: held episodes can be played again
                 self._write_held(recorder)
         except RecordingError as exc:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,18 @@ from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import EpisodeFinished, OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession, SessionReady
 from gym_gui.controllers.runs.episode_budget import EpisodeBudget
-from gym_gui.controllers.runs.interim_looks import RunLooks
+from gym_gui.controllers.runs.interim_looks import InterimLooks
 from gym_gui.controllers.runs.matrix_check import without_unstarted
 from gym_gui.controllers.runs.model_slots import with_limits, with_recorded_replies
 from gym_gui.controllers.runs.operator_execution import (
     MAX_BROKEN_STARTS,
+    OnProgress,
     OperatorExecution,
     OperatorProgress,
     RunResult,
 )
 from gym_gui.controllers.runs.operator_sessions import OperatorSessions
-from gym_gui.controllers.runs.reusable_sessions import KeptSessions
+from gym_gui.controllers.runs.reusable_sessions import ReusableSessions
 from gym_gui.controllers.runs.run_watch import RunWatch
 from gym_gui.controllers.runs.run_writer import RunWriter
 from gym_gui.controllers.runs.session_shares import SessionShare
@@ -47,9 +48,6 @@ KEPT_WARM = 8
 """Largest number of test sessions that stay open for the start of the run."""
 
 
-OnProgress = Callable[[Sequence[OperatorProgress]], None]
-
-
 class OperatorScriptExecutionManager:
     """Runs an experiment to its end.
 
@@ -63,7 +61,8 @@ class OperatorScriptExecutionManager:
         open_session: Makes a session.
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
-        header: Further fields for ``run.json`` (machine, commit).
+        header: Further fields for ``run.json``.
+        made: Further fields, which are known once the run folder is created (machine, commit).
         resume: A run folder to resume, instead of ``out``.
         on_progress: Called with the operators' progress, at most about ten times a second.
         tried: Operators whose sessions are started as a test before anything is played; by default all.
@@ -82,11 +81,12 @@ class OperatorScriptExecutionManager:
         *,
         processes: int = 1,
         header: Mapping[str, Any] | None = None,
+        made: Awaitable[Mapping[str, Any]] | None = None,
         resume: Path | None = None,
         on_progress: OnProgress | None = None,
         tried: Collection[str] | None = None,
         only: Mapping[str, Collection[int]] | None = None,
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
         leased: LeaseFiles | None = None,
     ) -> None:
         self._experiment, self._tried, self._only = experiment, tried, only
@@ -100,11 +100,12 @@ class OperatorScriptExecutionManager:
             limited = [with_recorded_replies(resolved, resume) for resolved in limited]
         self._runs = [self._plan(resolved) for resolved in limited]
         totals = {run.operator_id: run.total for run in self._runs}
+        self._made = made
         self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}
         # Episodes that were chosen beforehand are all played, even if comparisons are decided earlier.
         execution = experiment.execution
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
-        self._looks = RunLooks(looked_at, self._runs, self._ledger)
+        self._looks = InterimLooks(looked_at, self._runs, self._ledger)
         self._episode_budget = EpisodeBudget(experiment, self._runs, leased)
         self._starts = SessionStarts(self, experiment, open_session, self.introduce, kept)
         self._sessions = {run.operator_id: OperatorSessions(self, self._starts, run) for run in self._runs}
@@ -125,7 +126,7 @@ class OperatorScriptExecutionManager:
     # -- what sessions report --------------------------------------------------------
 
     @property
-    def hands_out_ahead(self) -> bool:
+    def queues_ahead(self) -> bool:
         """Whether a session gets more episodes than it can begin at once.
 
         Under a time budget it does not, because a waiting episode would begin after the time is over.
@@ -139,21 +140,21 @@ class OperatorScriptExecutionManager:
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """Return an episode's plan with its allowances; ``None`` if the run's budgets do not suffice now."""
-        return self._episode_budget.admit(run, plan)
+        return self._episode_budget.reserve(run, plan)
 
     def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """Record a finished episode, or queue it again if it counts as unplayed."""
         if self.stopping:
             return
         if episode.unplayed:
-            self._episode_budget.short(run, plan.index)
+            self._episode_budget.charge_too_small(run, plan.index)
             run.put_back(plan)
             if episode.cannot_go_on:
                 self._ledger.problem = self._ledger.problem or f"The run stops: {episode.cannot_go_on}"
                 self._check_ledger()
             self.nudge()
             return
-        self._episode_budget.over(run, plan.index)
+        self._episode_budget.charge_finished(run, plan.index)
         self._ledger.episode(run, episode)
         self._check_ledger()
         self.nudge()
@@ -162,25 +163,25 @@ class OperatorScriptExecutionManager:
     def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
         """Record that a session begins an episode again, because a process was lost."""
         self._ledger.retry(run, index, reason, lost)
-        self._episode_budget.again(run, index)
+        self._episode_budget.charge_restarted(run, index)
         self.nudge()
 
     def called(self, run: OperatorExecution, line: bytes) -> None:
         """Record a paid call."""
         self._ledger.call(run, line)
-        self._episode_budget.call(run, line)
+        self._episode_budget.charge_call(run, line)
         self._check_ledger()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
         """Record a paid request that a slot is about to send; return whether the slot may send it."""
-        may = self._episode_budget.announced(run, index, slot, most)
+        may = self._episode_budget.record_request(run, index, slot, most)
         self._check_ledger()
         return may
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
         """Record the players of an operator whose session is ready."""
         self._ledger.introduce(run, ready)
-        self._episode_budget.introduce(run, ready.announcing)
+        self._episode_budget.record_announcing_slots(run, ready.announcing)
 
     def _check_ledger(self) -> None:
         self._ledger.problem = self._ledger.problem or self._episode_budget.problem
@@ -197,8 +198,8 @@ class OperatorScriptExecutionManager:
         for index in begun:
             self._ledger.retry(run, index, words, SESSION)
         for index in seat.assigned:
-            self._episode_budget.lost(run, index, begun=index in seat.begun)
-        for plan in run.take_back(seat.assigned.values(), seat.begun):
+            self._episode_budget.charge_lost(run, index, begun=index in seat.begun)
+        for plan in run.requeue(seat.assigned.values(), seat.begun):
             tries = run.tries[plan.index]
             self.finished(run, plan, run.given_up(plan, f"its session process {words}, {tries} times"))
         seat.assigned.clear()
@@ -230,7 +231,7 @@ class OperatorScriptExecutionManager:
             operator_id: The operator to watch instead of the current one; ``""`` for none.
             listener: Receives views and pictures, from the event loop.
         """
-        self._watch.look(operator_id, listener)
+        self._watch.watch(operator_id, listener)
         self._watch.tend(self._seats)
 
     def _give_out_no_more(self) -> None:
@@ -251,13 +252,14 @@ class OperatorScriptExecutionManager:
         """
         # A run that cannot be resumed now stays stopped.
         status = STOPPED
-        self._ledger.require_room()
+        self._ledger.check_writable()
         try:
             await self._get_ready()
             status = FAILED
             # A shard may have episodes of only a few of a thousand operators.
             there = [run.operator_id for run in self._runs if run.total or self._only is None]
-            self._ledger.open(self._experiment, there, self._header)
+            made: Mapping[str, Any] = {} if self._made is None else await self._made
+            self._ledger.open(self._experiment, there, {**made, **self._header})
             self._episode_budget.open(self._ledger.folder)
             await self._play()
             status = self._status()
@@ -294,7 +296,7 @@ class OperatorScriptExecutionManager:
         jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
         # If there are fewer operators than processes, an operator gets several sessions. Start these now as
         # well, unless one session can have all episodes in flight: it may finish before another has started.
-        useful = [run for run in todo if len(run.pending) > self._starts.room_of(run)]
+        useful = [run for run in todo if len(run.pending) > self._starts.episodes_in_flight(run)]
         jobs += [check(useful[i % len(useful)], True) for i in range(extra)] if useful else []
         results = await asyncio.gather(*jobs, return_exceptions=True)
         stopped = asyncio.CancelledError if self.stopping else ()
@@ -316,17 +318,17 @@ class OperatorScriptExecutionManager:
         for operator_id in failed:
             self._service.remove_operator(operator_id)
         self._runs = [run for run in self._runs if run.operator_id not in failed]
-        self._episode_budget.leave_out(failed)
+        self._episode_budget.exclude(failed)
         self._header |= {"episodes": {run.operator_id: run.total for run in self._runs}}
 
     async def _play(self) -> None:
         while not self.stopping and not self._is_over():
             self._changed.clear()
             self._stop_finished()
-            self._episode_budget.look()
-            self._hold_up(self._episode_budget.is_held_up)
+            self._episode_budget.read_lease()
+            self._hold_up(self._episode_budget.waits_for_lease)
             if self._looks.due:
-                await self._looks.take()
+                await self._looks.take_due()
                 self._check_ledger()
                 continue
             while len(self._seats) < self._processes and (choice := self._next_operator()) is not None:
@@ -339,14 +341,14 @@ class OperatorScriptExecutionManager:
                 and self._next_operator() is None
                 and not self._looks.due
                 and not all(run.finished for run in self._runs)
-                and not self._episode_budget.waits()
+                and not self._episode_budget.request_more()
             ):
-                self._ledger.problem = self._ledger.problem or self._episode_budget.why_left()
+                self._ledger.problem = self._ledger.problem or self._episode_budget.unplayed_reason()
                 self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
                 break
             self._watch.tend(self._seats)
             self._show()
-            self._ledger.keep_up()
+            self._ledger.write_retries()
             self._check_ledger()
             if not self._changed.is_set():
                 try:
@@ -374,7 +376,7 @@ class OperatorScriptExecutionManager:
             seat.quarantine = False
         seat.feed()
         if not seat.assigned:
-            self._watch.let_go(seat)
+            self._watch.stop_watching(seat)
             sessions = self._sessions[run.operator_id]
             warm = sum(len(each.warm) for each in self._sessions.values())
             if (run.pending or run.later) and warm < KEPT_WARM:
@@ -389,12 +391,12 @@ class OperatorScriptExecutionManager:
             if not run.suspects or not self._has_world(run):
                 continue
             alone = any(seat.quarantine for seat in self._sessions[run.operator_id].seats)
-            if not alone and self._episode_budget.carries(run, run.suspects[0]):
+            if not alone and self._episode_budget.allows(run, run.suspects[0]):
                 return run, True
         waiting = [
             run
             for run in self._runs
-            if run.pending and self._has_world(run) and self._episode_budget.carries(run, run.pending[0])
+            if run.pending and self._has_world(run) and self._episode_budget.allows(run, run.pending[0])
         ]
         if not waiting:
             return None
@@ -433,11 +435,11 @@ class OperatorScriptExecutionManager:
         for sessions in [self._sessions[operator_id] for operator_id in self._service.running()]:
             if sessions.run.finished:
                 for seat in sessions.seats:
-                    self._watch.let_go(seat)
+                    self._watch.stop_watching(seat)
                 self._service.stop(sessions.run.operator_id)
 
     async def _close_all(self) -> None:
-        self._watch.look("", None)
+        self._watch.watch("", None)
         self._give_out_no_more()
         self._service.stop_all()
         await asyncio.gather(*(sessions.ended() for sessions in self._sessions.values()))

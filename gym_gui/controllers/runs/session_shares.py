@@ -21,7 +21,7 @@ from gym_gui.controllers.engine.session_events import (
 )
 from gym_gui.controllers.engine.session_interface import Session, SessionReady
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
-from gym_gui.controllers.runs.reusable_sessions import KeptSession
+from gym_gui.controllers.runs.reusable_sessions import ReusableSession
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import LiveView
@@ -46,7 +46,7 @@ class ShareOwner(Protocol):
         ...
 
     @property
-    def hands_out_ahead(self) -> bool:
+    def queues_ahead(self) -> bool:
         """Whether a session gets more episodes than it can begin at once."""
         ...
 
@@ -89,7 +89,7 @@ class SessionShare:
     def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
         self.run, self._owner = run, owner
         self.session: Session | None = None
-        self.kept: KeptSession | None = None
+        self.kept: ReusableSession | None = None
         self.ready = SessionReady(0)
         self.assigned: dict[int, EpisodePlan] = {}
         self.begun: set[int] = set()
@@ -141,7 +141,7 @@ class SessionShare:
             return
         queue = self.run.suspects if self.quarantine else self.run.pending
         room = self.ready.concurrency
-        ahead = self._ahead(room) if self._owner.hands_out_ahead and not self.quarantine else 0
+        ahead = self._ahead(room) if self._owner.queues_ahead and not self.quarantine else 0
         window = 1 if self.quarantine else room + ahead
         if self.assigned and len(self.assigned) > window - (ahead + 1) // 2:
             return  # half the reserve at once: a message for each episode would cost more than the episode

@@ -16,10 +16,10 @@ from gym_gui.controllers.engine.session_interface import (
     default_concurrency,
 )
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
-from gym_gui.controllers.runs.reusable_sessions import KeptSession, KeptSessions, SessionRoute
+from gym_gui.controllers.runs.reusable_sessions import ReusableSession, ReusableSessions, SessionRoute
 from gym_gui.controllers.runs.session_shares import SessionShare, ShareOwner
 from gym_gui.core.config import Experiment
-from gym_gui.processes.child import start_again
+from gym_gui.processes.child import start_with_retry
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class SessionStarts:
         experiment: Experiment,
         open_session: OpenSession,
         introduce: Callable[[OperatorExecution, SessionReady], None],
-        kept: KeptSessions | None = None,
+        kept: ReusableSessions | None = None,
     ) -> None:
         self._owner, self._experiment = owner, experiment
         self._open_session, self._introduce, self._kept = open_session, introduce, kept
@@ -59,13 +59,13 @@ class SessionStarts:
             UsageError: The experiment has an error that the user can fix.
             MosaicError: The session could not be started although the experiment has no error.
         """
-        return await start_again(lambda: self._start_once(run), _log.warning)
+        return await start_with_retry(lambda: self._start_once(run), _log.warning)
 
     async def _start_once(self, run: OperatorExecution) -> SessionShare:
         seat = SessionShare(self._owner, run)
         resolved = self._isolated(run.resolved)
         settings = SessionSettings(
-            self.room_of(run),
+            self.episodes_in_flight(run),
             self._experiment.max_steps(resolved.config),
             self._experiment.execution.record.observations,
         )
@@ -84,7 +84,7 @@ class SessionStarts:
             await session.close(in_haste=self._owner.stopping)
             raise
         if self._kept is not None:
-            seat.kept = KeptSession(resolved, settings, session, seat.ready, route)
+            seat.kept = ReusableSession(resolved, settings, session, seat.ready, route)
         self._introduce(run, seat.ready)
         return seat
 
@@ -96,13 +96,13 @@ class SessionStarts:
             return resolved
         return replace(resolved, config=replace(config, isolation=isolation))
 
-    async def keep(self, seat: SessionShare) -> bool:
+    async def keep_session(self, seat: SessionShare) -> bool:
         """Keep a session for the next part of the experiment; return ``False`` if it must be closed."""
         if self._kept is None or seat.kept is None or seat.assigned:
             return False
         return await self._kept.give(seat.kept)
 
-    def room_of(self, run: OperatorExecution) -> int:
+    def episodes_in_flight(self, run: OperatorExecution) -> int:
         """Return how many episodes a session of an operator has in flight at most."""
         return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
 

@@ -42,10 +42,10 @@ class ShardLease:
         """Whether the coordinator will give no more budget."""
         return self._files.lease is not None and self._files.lease.ended
 
-    def look(self) -> bool:
+    def read_current(self) -> bool:
         """Read the current lease; return whether it changes anything for the shard."""
         held, before = self.is_held, self._files.lease
-        if not self._files.look():
+        if not self._files.check():
             return self.is_held != held
         lease = self._files.lease
         assert lease is not None
@@ -63,7 +63,7 @@ class ShardLease:
             rest: Amount that all remaining episodes may need.
             waits: Whether the shard cannot play before it gets more budget.
         """
-        gone = {account: self._ledger.gone(account) for account in self._cost_accounts.budgets}
+        gone = {account: self._ledger.spent_and_reserved(account) for account in self._cost_accounts.budgets}
         if waits:
             self._keep(gone)
         elif next_ is not None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gym_gui.controllers.engine.resolved_operator import unchecked_operator
-from gym_gui.controllers.runs.interim_looks import RunLooks
+from gym_gui.controllers.runs.interim_looks import InterimLooks
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.run_writer import RunWriter
 from gym_gui.core.config import ExecutionConfig, Experiment
@@ -59,7 +59,7 @@ class Batches:
                 found[operator] = max(found[operator], episodes.stop)
         return found
 
-    async def look(self, run: Path) -> list[int]:
+    async def take_interim_looks(self, run: Path) -> list[int]:
         """Take the interim looks that are due, and write them into ``run.json``.
 
         After a coordinator was killed, repeating the call gives the same result.
@@ -77,9 +77,9 @@ class Batches:
         status = STOPPED
         try:
             runs = [self._as_played(operator, ledger) for operator in self._seatings]
-            looks = RunLooks(self._experiment.execution, runs, ledger)
+            looks = InterimLooks(self._experiment.execution, runs, ledger)
             while looks.due:
-                await looks.take()
+                await looks.take_due()
             if all(each.finished for each in runs):
                 status = FAILED if any(each.failed for each in runs) else COMPLETED
         finally:

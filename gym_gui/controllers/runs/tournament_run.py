@@ -15,7 +15,7 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, RunFormatError, UsageError
 from gym_gui.core.experiment.pairings import (
     Pairing,
-    Round,
+    SwissRound,
     cross_play,
     round_robin,
     rounds_from_record,
@@ -54,7 +54,7 @@ class TournamentRun:
     sides: Mapping[str, Sequence[str]]
     objects: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     pairings: dict[str, Pairing] = field(default_factory=dict[str, Pairing])
-    rounds: list[Round] = field(default_factory=list[Round])
+    rounds: list[SwissRound] = field(default_factory=list[SwissRound])
     checked: dict[str, ResolvedOperator] = field(default_factory=dict[str, ResolvedOperator])
 
     @classmethod

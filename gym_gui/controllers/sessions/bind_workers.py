@@ -163,7 +163,7 @@ def _request(
         slot.observation_space if pipeline is None else pipeline.input_space,
         slot.action_space,
         settings,
-        resolved.told_actions(agent),
+        resolved.worker_action_names(agent),
         slot.noop_action if isinstance(slot.noop_action, int) else None,
         assignment.deterministic,
         deadline,

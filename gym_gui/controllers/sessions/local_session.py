@@ -46,7 +46,7 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import Compiling
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment, EnvSpec
-from gym_gui.envs.compiling import compile_ahead
+from gym_gui.envs.compiling import compile_environment
 from gym_gui.envs.environment_registry import family_of
 from gym_gui.services.versions import versions_of
 from gym_gui.wire import pb
@@ -157,7 +157,7 @@ class LocalSession:
         def tell(state: Compiling) -> None:
             loop.call_soon_threadsafe(self._on_event, state)
 
-        await asyncio.to_thread(compile_ahead, self._resolved.make_environment(), tell)
+        await asyncio.to_thread(compile_environment, self._resolved.make_environment(), tell)
 
     def _watch(self, live: LiveSettings) -> Spectator:
         self._mode = _render_mode(self._resolved, live)

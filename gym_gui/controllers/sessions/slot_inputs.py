@@ -57,7 +57,7 @@ def slot_inputs(
         "slot": {
             "agent": seat,
             "env": resolved.env_id,
-            "action_meanings": list(resolved.told_actions(agent)),
+            "action_meanings": list(resolved.worker_action_names(agent)),
             "action_space": space_to_spec(slot.action_space),
             "briefing": team_context.briefing,
             "team": team_context.team,

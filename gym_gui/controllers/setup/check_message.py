@@ -19,7 +19,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ConfigurationMessage:
     """One sentence about a configuration.
 
     Attributes:

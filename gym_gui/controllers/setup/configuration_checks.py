@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gym_gui.controllers.engine.bound_operator import nothing_to_do, seatings
-from gym_gui.controllers.setup.check_message import Finding, Level, listed, worst
+from gym_gui.controllers.setup.check_message import ConfigurationMessage, Level, listed, worst
 from gym_gui.controllers.setup.configuration_draft import Draft, Rows
 from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.joint_parts import part_findings, part_of, parts_played
@@ -40,11 +40,11 @@ from gym_gui.workers.status import WorkerStatus
 _HEEDLESS = ("random", "noop", "cycle")
 """Baseline behaviors that ignore the goals which a manager sets."""
 
-__all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
+__all__ = ["ConfigurationChecks", "ConfigurationMessage", "Level", "OfferedPolicy", "Report", "WorkerOffer"]
 
 
 @dataclass(frozen=True)
-class Offer:
+class OfferedPolicy:
     """A policy that is offered for a slot.
 
     Attributes:
@@ -64,7 +64,7 @@ class WorkerOffer:
 
     Attributes:
         worker: The worker.
-        reason: Why the worker cannot play the slot, as for :class:`Offer`.
+        reason: Why the worker cannot play the slot, as for :class:`OfferedPolicy`.
     """
 
     worker: WorkerTypeDefinition
@@ -83,8 +83,8 @@ class Report:
         parts: Agent whose part of a joint policy plays a slot, by slot. Other slots are left out.
     """
 
-    findings: tuple[Finding, ...]
-    policies: Mapping[AgentID, tuple[Offer, ...]]
+    findings: tuple[ConfigurationMessage, ...]
+    policies: Mapping[AgentID, tuple[OfferedPolicy, ...]]
     workers: Mapping[AgentID, tuple[WorkerOffer, ...]]
     config: OperatorConfig | None
     parts: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
@@ -94,7 +94,7 @@ class Report:
         """Worst severity of the findings."""
         return worst(finding.level for finding in self.findings)
 
-    def of(self, agent: AgentID) -> list[Finding]:
+    def of(self, agent: AgentID) -> list[ConfigurationMessage]:
         """Return the findings about one slot."""
         return [finding for finding in self.findings if finding.agent == agent]
 
@@ -146,9 +146,9 @@ class ConfigurationChecks:
             try:
                 config = draft.config()
             except MosaicError as error:
-                findings.append(Finding(Level.ERROR, str(error)))
+                findings.append(ConfigurationMessage(Level.ERROR, str(error)))
             else:
-                findings.append(Finding(Level.OK, _all_fit(env_info)))
+                findings.append(ConfigurationMessage(Level.OK, _all_fit(env_info)))
         offered = {o.policy.worker_id for of_slot in policies.values() for o in of_slot if not o.reason}
         findings += self._not_offered(draft, env_info.env_id, workers, offered)
         order = list(Level)
@@ -193,7 +193,7 @@ class ConfigurationChecks:
 
     # -- offered players --------------------------------------------------------------
 
-    def offers(self, slot: SlotInfo) -> tuple[Offer, ...]:
+    def offers(self, slot: SlotInfo) -> tuple[OfferedPolicy, ...]:
         """Return an offer for each policy, including policies that cannot play the slot."""
         return tuple(self._offer(slot, policy) for policy in self.policies)
 
@@ -202,12 +202,12 @@ class ConfigurationChecks:
         policy = next((each for each in self.policies if each.policy_id == policy_id), None)
         return None if policy is None else self._offer(slot, policy).policy
 
-    def _offer(self, slot: SlotInfo, policy: Policy) -> Offer:
+    def _offer(self, slot: SlotInfo, policy: Policy) -> OfferedPolicy:
         worker = self.workers[policy.worker_id]
         unfit = fit(slot, worker, policy.assignment(), policy.file)
         if unfit and (part := _other_part(slot, worker, policy)):
             policy, unfit = replace(policy, part=part), ""
-        return Offer(policy, self._absent.get(worker.type_id) or unfit, fits=not unfit)
+        return OfferedPolicy(policy, self._absent.get(worker.type_id) or unfit, fits=not unfit)
 
     def _worker_offers(self, slot: SlotInfo) -> Iterator[WorkerOffer]:
         for worker in self.workers.values():
@@ -216,20 +216,22 @@ class ConfigurationChecks:
 
     # -- what is wrong ---------------------------------------------------------------
 
-    def _rows(self, draft: Draft, env_info: EnvironmentInfo) -> Iterator[Finding]:
+    def _rows(self, draft: Draft, env_info: EnvironmentInfo) -> Iterator[ConfigurationMessage]:
         for agent, slot in env_info.slots.items():
             row = draft.rows.get(agent)
             if row is None:
-                yield Finding(Level.ERROR, f"No policy plays {agent}: choose one in its row", agent)
+                yield ConfigurationMessage(
+                    Level.ERROR, f"No policy plays {agent}: choose one in its row", agent
+                )
                 continue
             worker = self.worker(row)
             if worker is None:
                 known = listed(sorted(self.workers))
                 text = f"{agent}: there is no worker {row.worker_id}; there are {known}"
-                yield Finding(Level.ERROR, text, agent)
+                yield ConfigurationMessage(Level.ERROR, text, agent)
                 continue
             if reason := self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row)):
-                yield Finding(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
+                yield ConfigurationMessage(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
                 continue  # further findings would not help
             yield from self._row(agent, row, worker, env_info, slot)
 
@@ -240,58 +242,62 @@ class ConfigurationChecks:
         worker: WorkerTypeDefinition,
         env_info: EnvironmentInfo,
         slot: SlotInfo,
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ConfigurationMessage]:
         if row.worker_type != worker.kind.value:
             text = f"{agent}: {worker.type_id} is of type {worker.kind.value}, not {row.worker_type}"
-            yield Finding(Level.ERROR, f"{text}; choose its policy again", agent)
+            yield ConfigurationMessage(Level.ERROR, f"{text}; choose its policy again", agent)
         wrong = list(problems(worker.settings_schema, row.settings).values())
         for sentence in wrong:
-            yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
+            yield ConfigurationMessage(Level.ERROR, f"{agent}: {sentence}", agent)
         if not wrong:
             try:
                 worker.check_settings(row.settings, agent)
             except UsageError as error:
-                yield Finding(Level.ERROR, str(error), agent)
+                yield ConfigurationMessage(Level.ERROR, str(error), agent)
         for setting in worker.settings_schema:
             if setting.kind == "policy":
                 yield from _checkpoint(agent, row, setting.name, env_info)
         manager = f"{agent}{GOAL_SUFFIX}"
         if manager in env_info.slots and row.settings.get("behavior") in _HEEDLESS:
             text = f"{agent}: {self.title(row)} takes no notice of what {manager} asks for; choose skills"
-            yield Finding(Level.WARNING, text, agent)
+            yield ConfigurationMessage(Level.WARNING, text, agent)
         if note := nothing_to_do(slot, row, env_info.env_id):
-            yield Finding(Level.NOTE, note, agent)
+            yield ConfigurationMessage(Level.NOTE, note, agent)
         yield from _secrets(agent, row)
         if row.worker_type == "human" and "script" not in row.settings:
             limit = row.deadline_s
             time = "waited for" if limit is None else f"given {limit:g} s for each move"
-            yield Finding(Level.NOTE, f"{agent} is played by a person, who is {time}", agent)
+            yield ConfigurationMessage(Level.NOTE, f"{agent} is played by a person, who is {time}", agent)
 
-    def _links(self, draft: Draft) -> Iterator[Finding]:
+    def _links(self, draft: Draft) -> Iterator[ConfigurationMessage]:
         for link in draft.links:
             row = draft.rows.get(link.primary)
             path = str(row.settings.get("checkpoint") or "") if row is not None else ""
             if row is None or not path:
                 text = f"{link.primary} has no checkpoint that {listed(link.linked)} could share"
-                yield Finding(Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary)
+                yield ConfigurationMessage(
+                    Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary
+                )
                 continue
-            yield Finding(Level.OK, f"{listed(link.agents)} share {self.title(row)}, which is loaded once")
+            yield ConfigurationMessage(
+                Level.OK, f"{listed(link.agents)} share {self.title(row)}, which is loaded once"
+            )
             file = read_policy_file(Path(path))
             if file is not None and len(file.agents) == 1:
-                yield Finding(
+                yield ConfigurationMessage(
                     Level.NOTE, f"{self.title(row)} holds one policy: {listed(link.agents)} play it"
                 )
 
-    def _seats(self, draft: Draft, env_info: EnvironmentInfo) -> Iterator[Finding]:
+    def _seats(self, draft: Draft, env_info: EnvironmentInfo) -> Iterator[ConfigurationMessage]:
         if draft.seats != "swap":
             return
         try:
             count = len(seatings(env_info.teams, env_info.slots, swap=True))
         except MosaicError as error:
-            yield Finding(Level.ERROR, str(error))
+            yield ConfigurationMessage(Level.ERROR, str(error))
         else:
             who = "teams change sides" if len(env_info.teams) > 1 else "agents change seats"
-            yield Finding(Level.OK, f"Every seed is played {count} times: the {who}")
+            yield ConfigurationMessage(Level.OK, f"Every seed is played {count} times: the {who}")
 
     def _not_offered(
         self,
@@ -299,7 +305,7 @@ class ConfigurationChecks:
         env_id: str,
         workers: Mapping[AgentID, Sequence[WorkerOffer]],
         offered: set[str],
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ConfigurationMessage]:
         """Yield notes on workers that fit no slot.
 
         There is one note per worker, one for all workers that can be installed, and one for all made for
@@ -319,14 +325,16 @@ class ConfigurationChecks:
             if self._remedy(worker):
                 absent.append(worker)
                 continue
-            yield Finding(Level.NOTE, f"{worker.display_name} is not offered: {_after(worker, reasons[0])}")
+            yield ConfigurationMessage(
+                Level.NOTE, f"{worker.display_name} is not offered: {_after(worker, reasons[0])}"
+            )
         if absent:
             are = "are" if len(absent) > 1 else "is"
             text = f"{listed([worker.display_name for worker in absent])} {are} not installed"
-            yield Finding(Level.NOTE, text, workers=tuple(worker.type_id for worker in absent))
+            yield ConfigurationMessage(Level.NOTE, text, workers=tuple(worker.type_id for worker in absent))
         if elsewhere:
             are = "are" if len(elsewhere) > 1 else "is"
-            yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
+            yield ConfigurationMessage(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
 
     def _remedy(self, worker: WorkerTypeDefinition) -> tuple[str, ...]:
         """Return the worker's id in a tuple if installing the worker solves the problem; else ``()``."""
@@ -369,30 +377,32 @@ def _checkpoint(
     row: WorkerAssignment,
     setting: str,
     env_info: EnvironmentInfo,
-) -> Iterator[Finding]:
+) -> Iterator[ConfigurationMessage]:
     written = row.settings.get(setting)
     if not isinstance(written, str) or not written:
         return
     path = Path(written).expanduser()
     if not path.exists():
-        yield Finding(Level.ERROR, f"{agent}: there is no {written}; choose another checkpoint", agent)
+        yield ConfigurationMessage(
+            Level.ERROR, f"{agent}: there is no {written}; choose another checkpoint", agent
+        )
         return
     file = read_policy_file(path)
     if file is None:
         return  # only its worker can read the file's format
     if file.env_id != env_info.env_id:
-        yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
+        yield ConfigurationMessage(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
     algorithm = str(row.settings.get("algorithm") or "").lower()
     if algorithm and file.algorithm and algorithm != file.algorithm:
         text = f"{agent}: {path.name} was trained with {file.algorithm}, not {algorithm}"
-        yield Finding(Level.ERROR, f"{text}; leave the algorithm at its default", agent)
+        yield ConfigurationMessage(Level.ERROR, f"{text}; leave the algorithm at its default", agent)
 
 
-def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:
+def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[ConfigurationMessage]:
     """Yield a warning if a secret is missing, so that it shows before the run fails."""
     if not any(references(row.settings)):
         return
     try:
         resolve_secrets(row)
     except MosaicError as error:
-        yield Finding(Level.WARNING, f"{agent}: {error}", agent)
+        yield ConfigurationMessage(Level.WARNING, f"{agent}: {error}", agent)

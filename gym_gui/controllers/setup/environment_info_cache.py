@@ -59,7 +59,7 @@ class EnvironmentInfos:
         """
         asked = json.dumps(request.to_json(), sort_keys=True)
         if asked not in self._known:
-            allowed = await asyncio.to_thread(request.vouch)
+            allowed = await asyncio.to_thread(request.allowed_code)
             path = await asyncio.to_thread(self._path, request, allowed)
             env_info = await asyncio.to_thread(_read_sheet, path) if path is not None else None
             if env_info is None:

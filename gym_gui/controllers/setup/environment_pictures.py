@@ -76,7 +76,7 @@ class EnvironmentPictures:
             family = envs.families()[spec.family]
             if family.world(spec, {}) or family.compiled or envs.trouble(spec):
                 return None
-            return self._folder / f"{fingerprint(request, request.vouch())}.png"
+            return self._folder / f"{fingerprint(request, request.allowed_code())}.png"
         except MosaicError:
             return None
 

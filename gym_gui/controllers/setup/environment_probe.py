@@ -75,7 +75,7 @@ class EnvironmentRequest:
             "origin": asdict(self.origin),
         }
 
-    def vouch(self) -> list[Subject]:
+    def allowed_code(self) -> list[Subject]:
         """Return the code that the user has allowed and the child needs to make the environment.
 
         Raises:
@@ -136,7 +136,7 @@ class EnvironmentProbe:
         Raises:
             UsageError: The environment is unknown, not installed, or cannot be made with these settings.
         """
-        header, _ = await self._ask_child({"do": "describe", **request.to_json()}, request.vouch)
+        header, _ = await self._ask_child({"do": "describe", **request.to_json()}, request.allowed_code)
         return EnvironmentInfo.from_json(header["sheet"])
 
     async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
@@ -146,7 +146,7 @@ class EnvironmentProbe:
             UsageError: As for :meth:`describe`, or the environment cannot be rendered.
         """
         header, body = await self._ask_child(
-            {"do": "picture", "seed": seed, **request.to_json()}, request.vouch
+            {"do": "picture", "seed": seed, **request.to_json()}, request.allowed_code
         )
         if "shape" not in header:
             return Preview(text=header.get("text", ""))
@@ -299,6 +299,6 @@ def _operator_request(do: str, config: OperatorConfig) -> dict[str, Any]:
 
 
 def _vouch(config: OperatorConfig) -> list[Subject]:
-    from gym_gui.controllers.engine.resolved_operator import vouch
+    from gym_gui.controllers.engine.resolved_operator import checked_permissions
 
-    return vouch(config)
+    return checked_permissions(config)

@@ -25,7 +25,7 @@ from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.subjects import subject_of
 from gym_gui.core.trusted.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
-from gym_gui.processes.child_output import keep_stdout
+from gym_gui.processes.child_output import reserve_stdout
 from mosaic_worker.failures import described
 from mosaic_worker.launch import end_process
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.sessions.load_check import LoadCheck
 
 
-class Bench:
+class ProbeServer:
     """Answers requests about environments one after the other.
 
     Keeps the environment that was rendered last.
@@ -152,11 +152,11 @@ def _read_message(source: BinaryIO) -> dict[str, Any] | None:
 def main() -> None:
     """Answer requests until stdin ends; the environments' own output goes to stderr."""
     enforce()
-    out = os.fdopen(keep_stdout(), "wb")
+    out = os.fdopen(reserve_stdout(), "wb")
     # If there is a display, SDL would open a window for environments that only render arrays.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
-    bench = Bench()
+    bench = ProbeServer()
     while (request := _read_message(sys.stdin.buffer)) is not None:
         with suppress(BrokenPipeError):
             write_message(out, *bench.answer(request))

@@ -11,7 +11,7 @@ _LINE: Final = re.compile(r"\bmosaic (envs|workers) install ([A-Za-z0-9][\w/:-]*
 
 
 @dataclass(frozen=True)
-class Missing:
+class Installable:
     """Missing environments or worker that ``mosaic … install`` can install.
 
     Attributes:
@@ -35,7 +35,7 @@ class Missing:
         return next((w.display_name for w in known_workers() if w.type_id == self.name), self.name)
 
 
-def missing_in(sentence: str) -> Missing | None:
+def missing_in(sentence: str) -> Installable | None:
     """Return what the install command in an error message installs; ``None`` without a command.
 
     Errors cross process borders as sentences. The command in them is the one that a user would type,
@@ -44,7 +44,7 @@ def missing_in(sentence: str) -> Missing | None:
     found = _LINE.search(sentence)
     if found is None:
         return None
-    return Missing(cast("Literal['envs', 'workers']", found[1]), found[2])
+    return Installable(cast("Literal['envs', 'workers']", found[1]), found[2])
 
 
 def forget_lookups() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from gym_gui.controllers.setup.check_message import Finding, Level
+from gym_gui.controllers.setup.check_message import ConfigurationMessage, Level
 from gym_gui.controllers.setup.configuration_draft import Draft
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.types import AgentID
@@ -49,7 +49,7 @@ def part_findings(
     draft: Draft,
     played: Mapping[AgentID, tuple[PolicyFile, str]],
     title: Callable[[WorkerAssignment], str],
-) -> Iterator[Finding]:
+) -> Iterator[ConfigurationMessage]:
     """Yield a finding for each slot in ``played`` with the part of a joint policy that plays it.
 
     ``title`` returns the display name of a player.
@@ -59,4 +59,4 @@ def part_findings(
         by_kind = part != agent and draft.rows[agent].checkpoint_agent is None
         why = ", the only one of its kind" if by_kind else ""
         where = "the linked file" if draft.link_of(agent) is not None else title(draft.rows[agent])
-        yield Finding(Level.OK, f"{agent} takes {whose} of {where}{why}", agent)
+        yield ConfigurationMessage(Level.OK, f"{agent} takes {whose} of {where}{why}", agent)

@@ -10,7 +10,7 @@ from gym_gui.envs.keymaps import KeyScheme
 
 
 @dataclass(frozen=True, slots=True)
-class Rebound:
+class ReboundKeys:
     """Key scheme of a slot after a change of one key.
 
     Attributes:
@@ -22,7 +22,7 @@ class Rebound:
     lost: tuple[int | tuple[int, float], ...] = ()
 
 
-def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
+def bind_action(scheme: KeyScheme, action: int, key: str) -> ReboundKeys:
     """Bind a key to an action as the action's only key, and remove the key from its former action.
 
     Args:
@@ -35,10 +35,10 @@ def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
     bindings[key] = action
     lost = before is not None and before != action and before not in bindings.values()
     scheme = replace(scheme, bindings=_ordered(bindings, scheme))
-    return Rebound(scheme, (before,) if lost and before is not None else ())
+    return ReboundKeys(scheme, (before,) if lost and before is not None else ())
 
 
-def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebound:
+def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> ReboundKeys:
     """Bind a key to one push of a continuous action, and remove the key from its former push."""
     lost = tuple(
         (axis.component, axis.value)
@@ -53,7 +53,7 @@ def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebo
         else axis
         for axis in scheme.axes
     )
-    return Rebound(replace(scheme, axes=axes), lost)
+    return ReboundKeys(replace(scheme, axes=axes), lost)
 
 
 def shared_keys(players: Mapping[str, tuple[KeyScheme, str]]) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from gym_gui.core.enums import WorkerKind
 from gym_gui.core.experiment.assignment import WorkerAssignment
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import Offer
+    from gym_gui.controllers.setup.configuration_checks import OfferedPolicy
     from gym_gui.services.policies.policy_catalog import Policy
 
 PERSON: Final = "human_worker"
@@ -60,7 +60,7 @@ def people(config: OperatorConfig) -> tuple[str, ...]:
     return tuple(slot for slot, player in config.resolved_slots().items() if is_person(player))
 
 
-def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
+def others(offers: Sequence[OfferedPolicy], env_id: str) -> list[OfferedPolicy]:
     """Return the offered players other than people, those trained in another environment last.
 
     Behaviors and trained policies that do not fit are left out, because there may be many. Workers that
@@ -75,10 +75,10 @@ def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
     return sorted(shown, key=lambda o: o.policy.file is not None and o.policy.file.env_id != env_id)
 
 
-def opponent(offers: Sequence[Offer], env_id: str) -> Policy | None:
+def opponent(offers: Sequence[OfferedPolicy], env_id: str) -> Policy | None:
     """Return the default opponent: a baseline for this game, else random moves, else any fitting policy."""
     fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
-    knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
+    knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.is_made_for(env_id)]
     chance = [policy for policy in fitting if policy.policy_id == "random"]
     return next(iter([*knowing, *chance, *fitting]), None)
 

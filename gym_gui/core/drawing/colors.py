@@ -140,7 +140,7 @@ def kind_role(kind: str) -> str:
     return kind.lower() if kind.lower() in KIND_COLORS else "baseline"
 
 
-def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
+def distinct_roles(kinds: Sequence[str]) -> tuple[str, ...]:
     """Return a color role for each of several agents: the kind's for the first, a further one for the next.
 
     Args:
@@ -160,9 +160,9 @@ def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
-    """Return the colors of the roles from :func:`roles_apart`."""
-    return tuple(HUES[role] for role in roles_apart(kinds))
+def kind_colors(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return the colors of the roles from :func:`distinct_roles`."""
+    return tuple(HUES[role] for role in distinct_roles(kinds))
 
 
 def luminance(color: str) -> float:

@@ -180,7 +180,7 @@ class WorkerAssignment:
         converter=optional(printable()),
         default=None,
         meaning="agent whose part of a [joint policy](policies.md#joint-policies) is used",
-        usual="the part of the slot's own name or kind",
+        usual="the agent with the slot's name, else of its kind",
     )
     deterministic: bool | None = key(
         converter=optional(flag),

@@ -358,7 +358,7 @@ class ExecutionConfig:
                 fix="Limit num_episodes instead",
             )
 
-    def look_at(self, seeds: int) -> list[int]:
+    def interim_seed_counts(self, seeds: int) -> list[int]:
         """Return the numbers of seeds after which comparisons are evaluated, for ``until: decided``.
 
         Args:

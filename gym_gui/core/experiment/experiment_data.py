@@ -26,7 +26,7 @@ from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping,
 FILE: Final[Mapping[str, Key[Callable[[object], object]]]] = {
     "operators": Key(
         lambda given: sequence(given, "operators"),
-        "what is compared: each is an environment and the players of its slots",
+        "operators to compare: each is an environment with the players of its slots",
         usual="required, or `matrix`",
         each=OperatorConfig,
     ),

@@ -21,7 +21,7 @@ from gym_gui.core.validation import ConfigError, join, key_place, short_id, unde
 
 
 @dataclass(frozen=True)
-class Places:
+class SlotsAndTeams:
     """Slots and teams of an environment.
 
     Attributes:
@@ -33,7 +33,7 @@ class Places:
     teams: Mapping[str, tuple[str, ...]]
 
 
-PlacesOf = Callable[[OperatorConfig], Places]
+PlacesOf = Callable[[OperatorConfig], SlotsAndTeams]
 """Type of a function that returns the slots of an operator's environment, or raises ``UsageError``."""
 
 
@@ -74,7 +74,7 @@ def everybody(matrix: Matrix) -> list[OperatorConfig]:
     return _Expansion(matrix, _nowhere).everybody()
 
 
-def _nowhere(operator: OperatorConfig) -> Places:
+def _nowhere(operator: OperatorConfig) -> SlotsAndTeams:
     raise UsageError(f"{operator.task} is not made")
 
 
@@ -118,7 +118,7 @@ def _id(name: str) -> str:
 class _Expansion:
     def __init__(self, matrix: Matrix, places_of: PlacesOf) -> None:
         self._matrix, self._places_of = matrix, places_of
-        self._places: dict[str, Places | str] = {}
+        self._places: dict[str, SlotsAndTeams | str] = {}
         self._operators: dict[str, OperatorConfig] = {}
 
     def run(self, execution: ExecutionConfig) -> Experiment:
@@ -204,7 +204,7 @@ class _Expansion:
         with under(join("matrix.tasks", key_place(task)) if task else "matrix"):
             return OperatorConfig(called, title, origin=self._matrix.origin, **given)
 
-    def _where(self, operator: OperatorConfig) -> Places:
+    def _where(self, operator: OperatorConfig) -> SlotsAndTeams:
         """Return the environment slots of an operator, requested only once for the same environment."""
         made = (operator.task, operator.env_name, dict(operator.env_kwargs), operator.api)
         teams = None if operator.teams is None else {team: list(who) for team, who in operator.teams.items()}
@@ -221,7 +221,7 @@ class _Expansion:
             raise _CannotBePlayed(found)
         return found
 
-    def _seated(self, lineup: Lineup, places: Places, task: str) -> dict[str, Seat]:
+    def _seated(self, lineup: Lineup, places: SlotsAndTeams, task: str) -> dict[str, Seat]:
         """Return the seat that plays each slot."""
         if lineup.everywhere:
             return dict.fromkeys(places.slots, lineup.sides[0][0])

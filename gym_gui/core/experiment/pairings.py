@@ -20,7 +20,7 @@ _MOST_TRIES = 20_000
 
 
 @dataclass(frozen=True)
-class Round:
+class SwissRound:
     """One round of a Swiss tournament.
 
     Attributes:
@@ -94,30 +94,30 @@ def usual_rounds(policies: int) -> int:
     return max(1, (policies - 1).bit_length())
 
 
-def rounds_left(policies: Sequence[str], played: Sequence[Round], rounds: int) -> int:
+def rounds_left(policies: Sequence[str], played: Sequence[SwissRound], rounds: int) -> int:
     """Return the number of rounds of a Swiss tournament to pair until each policy has had ``rounds``."""
     return max(rounds - min(_rounds_had(policies, played).values()), 0)
 
 
-def _rounds_had(policies: Sequence[str], played: Sequence[Round]) -> dict[str, int]:
+def _rounds_had(policies: Sequence[str], played: Sequence[SwissRound]) -> dict[str, int]:
     return {name: sum(name in each.present for each in played) for name in policies}
 
 
-def rounds_from_record(written: object) -> list[Round] | None:
+def rounds_from_record(written: object) -> list[SwissRound] | None:
     """Read rounds from ``run.json``; ``None`` if a round cannot be read."""
-    found: list[Round] = []
+    found: list[SwissRound] = []
     for each in items(written) or []:
         row = mapping(each) or {}
         met = [strings(pairing) for pairing in items(row.get("pairings")) or []]
         if None in met:
             return None
-        found.append(Round(tuple(p for p in met if p), strings(row.get("byes")) or ()))
+        found.append(SwissRound(tuple(p for p in met if p), strings(row.get("byes")) or ()))
     return found
 
 
 def swiss_round(
-    policies: Sequence[str], played: Sequence[Round], points: Mapping[str, float], rounds: int
-) -> Round | None:
+    policies: Sequence[str], played: Sequence[SwissRound], points: Mapping[str, float], rounds: int
+) -> SwissRound | None:
     """Return the next round of a Swiss tournament: it pairs neighbors in the standings that have not met yet.
 
     Each policy plays ``rounds`` rounds. A policy that was added later has extra rounds until it has caught
@@ -154,7 +154,7 @@ def swiss_round(
     byes += [name for name in order if not any(name in pair for pair in pairs) and name not in extra]
     place = {name: i for i, name in enumerate(policies)}
     found = tuple(tuple(sorted(pair, key=place.__getitem__)) for pair in pairs)
-    return Round(found, tuple(byes))
+    return SwissRound(found, tuple(byes))
 
 
 def _extra_opponent(

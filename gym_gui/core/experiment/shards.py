@@ -34,7 +34,7 @@ _WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
+class ScheduledEpisodes:
     """The episodes of one operator in an experiment.
 
     Attributes:
@@ -128,7 +128,7 @@ class Shard:
         """The shard within a sentence: ``shard 3 of 64``."""
         return f"shard {self.number} of {self.of}"
 
-    def episodes(self, scheduled: Sequence[Scheduled]) -> dict[str, range]:
+    def episodes(self, scheduled: Sequence[ScheduledEpisodes]) -> dict[str, range]:
         """Return the episodes of this shard by operator, without operators that have none.
 
         Shards are consecutive parts of all episodes, operator after operator. So each shard has few
@@ -162,7 +162,7 @@ class Shard:
             before += each.episodes
         return found
 
-    def _of_same_seeds(self, scheduled: Sequence[Scheduled]) -> dict[str, range]:
+    def _of_same_seeds(self, scheduled: Sequence[ScheduledEpisodes]) -> dict[str, range]:
         seeds = max(each.seeds for each in scheduled)
         first, end = (seeds * at // self.of for at in (self.number - 1, self.number))
         found = {
@@ -173,7 +173,7 @@ class Shard:
         }
         return {operator: episodes for operator, episodes in found.items() if episodes}
 
-    def _within_a_stretch(self, all_of_them: Sequence[tuple[Scheduled, range]]) -> dict[str, range]:
+    def _within_a_stretch(self, all_of_them: Sequence[tuple[ScheduledEpisodes, range]]) -> dict[str, range]:
         """Return an even part of one stretch, in whole seeds; all stretches have equally many parts."""
         each = -(-self.of // len(all_of_them))
         which, part = divmod(self.number - 1, each)
@@ -199,7 +199,7 @@ class Shard:
 
 def schedule_of(
     execution: ExecutionConfig, seatings: Mapping[str, int], *, by_seeds: bool = False
-) -> list[Scheduled]:
+) -> list[ScheduledEpisodes]:
     """Return how many episodes each operator plays.
 
     Args:
@@ -212,17 +212,17 @@ def schedule_of(
     """
     if execution.until == "all":
         return [
-            Scheduled(operator, execution.num_episodes, each, by_seeds=by_seeds)
+            ScheduledEpisodes(operator, execution.num_episodes, each, by_seeds=by_seeds)
             for operator, each in seatings.items()
         ]
-    found: list[Scheduled] = []
+    found: list[ScheduledEpisodes] = []
     for operator, each in seatings.items():
-        looks = tuple(seeds * each for seeds in execution.look_at(execution.num_episodes // each))
-        found.append(Scheduled(operator, looks[-1], each, looks))
+        looks = tuple(seeds * each for seeds in execution.interim_seed_counts(execution.num_episodes // each))
+        found.append(ScheduledEpisodes(operator, looks[-1], each, looks))
     return found
 
 
-def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
+def stretches(scheduled: Sequence[ScheduledEpisodes]) -> list[tuple[ScheduledEpisodes, range]]:
     """Return the episodes of each operator between two evaluations, the earliest first."""
     most = max(len(each.looks) for each in scheduled)
     return [

@@ -64,7 +64,7 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
                 fix="Leave some out, or leave 'until' out",
             )
         if operator.seats == "fixed":  # other operators need as many seeds as follow from their teams
-            execution.look_at(execution.num_episodes)
+            execution.interim_seed_counts(execution.num_episodes)
         for slot, player in operator.resolved_slots().items():
             budget = next((name for name in BUDGETS_OF_SLOTS if player.settings.get(name)), None)
             if budget is not None:

@@ -228,7 +228,7 @@ def tournament_from_data(
         schedule_from_data(given.get("schedule")).among(pool),
         made,
         None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
-        pool.named(held_out_from_data(given.get("held_out"))),
+        pool.named(read_held_out(given.get("held_out"))),
         {**pool.trainings, **_trainings_from_data(given.get("trainings"))},
     )
 
@@ -244,7 +244,7 @@ def environment(task: str, given: Mapping[str, object], origin: Origin) -> Opera
     return OperatorConfig("tournament", origin=origin, seats="swap", **known)
 
 
-def held_out_from_data(data: object) -> tuple[str, ...]:
+def read_held_out(data: object) -> tuple[str, ...]:
     """Read the names of policies that are held out.
 
     Raises:
@@ -353,7 +353,7 @@ FILE: Final[Mapping[str, Key[Any]]] = {
         usual=f"{USUAL_SEEDS} seeds",
     ),
     "held_out": Key(
-        held_out_from_data,
+        read_held_out,
         "names of policies that play only as partners in [cross-play](cross_play.md), and are not rated",
     ),
     **{name: about for name, about in _OF_OPERATORS.items() if name in ENVIRONMENT and name != "task"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.hierarchical import HierarchicalAdapter, manager_of
-from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, Place
+from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, RelativePosition
 from gym_gui.core.paradigms.select import adapt
 from gym_gui.core.paradigms.sequential import PettingZooParadigmAdapter, SequentialAdapter
 from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter, SimultaneousAdapter
@@ -19,8 +19,8 @@ __all__ = [
     "OptionLibrary",
     "ParadigmAdapter",
     "PettingZooParadigmAdapter",
-    "Place",
     "RLlibParadigmAdapter",
+    "RelativePosition",
     "SequentialAdapter",
     "SimultaneousAdapter",
     "SingleAgentAdapter",

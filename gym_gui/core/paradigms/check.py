@@ -36,7 +36,7 @@ _EARLIER = 30
 """Steps of another episode that an instance plays before it must repeat one."""
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """Result of a check."""
 
     PASSED = "passed"
@@ -45,7 +45,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The result of one check.
 
     Attributes:
@@ -55,7 +55,7 @@ class Finding:
     """
 
     name: str
-    status: Status
+    status: CheckStatus
     detail: str
 
 
@@ -63,19 +63,19 @@ class Finding:
 class CheckReport:
     """All findings for one environment."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
 
     @property
     def ok(self) -> bool:
         """Whether no check failed."""
-        return all(finding.status is not Status.FAILED for finding in self.findings)
+        return all(finding.status is not CheckStatus.FAILED for finding in self.findings)
 
     @property
-    def failed(self) -> tuple[Finding, ...]:
+    def failed(self) -> tuple[CheckResult, ...]:
         """The findings that failed."""
-        return tuple(f for f in self.findings if f.status is Status.FAILED)
+        return tuple(f for f in self.findings if f.status is CheckStatus.FAILED)
 
-    def __getitem__(self, name: str) -> Finding:
+    def __getitem__(self, name: str) -> CheckResult:
         return next(f for f in self.findings if f.name == name)
 
     def lines(self) -> list[str]:
@@ -160,7 +160,7 @@ def _closing(on_call: OnCall) -> Generator[_Instances]:
 
 def _findings(
     make: Make, seeds: Sequence[int], steps: int, make_rendered: Make | None, instances: _Instances
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     adapter = instances(make)
     warm_up = instances.walk(adapter, seeds[0]).run(1)  # one-time work (imports, compilers) is done here
     before = _global_state()
@@ -196,8 +196,12 @@ def _findings(
     yield _closes(adapter)
 
 
-def _finding(name: str, problem: str | None, good: str) -> Finding:
-    return Finding(name, Status.FAILED, problem) if problem else Finding(name, Status.PASSED, good)
+def _finding(name: str, problem: str | None, good: str) -> CheckResult:
+    return (
+        CheckResult(name, CheckStatus.FAILED, problem)
+        if problem
+        else CheckResult(name, CheckStatus.PASSED, good)
+    )
 
 
 def _few(names: Iterable[str]) -> str:
@@ -205,9 +209,9 @@ def _few(names: Iterable[str]) -> str:
     return ", ".join(listed[:_NAMED]) + (", …" if len(listed) > _NAMED else "")
 
 
-def _endings(walks: Sequence[Walk], problem: str | None, steps: int) -> Finding:
+def _endings(walks: Sequence[Walk], problem: str | None, steps: int) -> CheckResult:
     if problem is None and not any(walk.done for walk in walks):
-        return Finding("endings", Status.SKIPPED, f"no episode ended within {steps} steps")
+        return CheckResult("endings", CheckStatus.SKIPPED, f"no episode ended within {steps} steps")
     return _finding("endings", problem, "every agent's end is reported, and ended agents stay ended")
 
 
@@ -226,7 +230,7 @@ _CANNOT_TELL = "cannot be checked while the same seed and actions do not repeat"
 
 def _seeding(
     first: Walk, used: ParadigmAdapter, fresh: Walk, other_seed: int, steps: int, instances: _Instances
-) -> Finding:
+) -> CheckResult:
     """Compare an episode with the same one in a new instance, and in one that has played part of another."""
     instances.walk(used, other_seed).run(min(steps, _EARLIER))
     reused = instances.walk(used, first.seed).run(steps)
@@ -237,8 +241,8 @@ def _seeding(
             problem = f"the same seed and actions {where} give another result from {what} on"
             if walk is fresh:
                 problem += f": {_UNSEEDED if step == 0 else _LATER}"
-            return Finding("seeding", Status.FAILED, problem)
-    return Finding("seeding", Status.PASSED, "the same seed and actions give the same trajectory")
+            return CheckResult("seeding", CheckStatus.FAILED, problem)
+    return CheckResult("seeding", CheckStatus.PASSED, "the same seed and actions give the same trajectory")
 
 
 def _global_state() -> dict[str, str]:
@@ -254,14 +258,14 @@ def _difference(before: dict[str, str], after: dict[str, str]) -> str | None:
     return f"the environment uses or seeds the global generator of {' and '.join(names)}" if names else None
 
 
-def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _Instances) -> Finding:
+def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _Instances) -> CheckResult:
     if problem is not None:
-        return Finding("masks", Status.FAILED, problem)
+        return CheckResult("masks", CheckStatus.FAILED, problem)
     told = " and ".join(dict.fromkeys(source for walk in walks for source in walk.masks))
     if not told:
-        return Finding("masks", Status.SKIPPED, "no action mask")
+        return CheckResult("masks", CheckStatus.SKIPPED, "no action mask")
     sentence = f"source: {told}; a legal action exists at every turn; {_illegal(make, instances)}"
-    return Finding("masks", Status.PASSED, sentence)
+    return CheckResult("masks", CheckStatus.PASSED, sentence)
 
 
 def _illegal(make: Make, instances: _Instances) -> str:
@@ -289,11 +293,13 @@ def _illegal(make: Make, instances: _Instances) -> str:
 
 def _interleaving(
     alone: Sequence[Walk], make: Make, instances: _Instances, seeds: Sequence[int], steps: int, repeats: bool
-) -> Finding:
+) -> CheckResult:
     if _metadata(alone[0].adapter).get("one_at_a_time"):
-        return Finding("interleaving", Status.SKIPPED, "all instances share one world, one episode at a time")
+        return CheckResult(
+            "interleaving", CheckStatus.SKIPPED, "all instances share one world, one episode at a time"
+        )
     if not repeats:
-        return Finding("interleaving", Status.SKIPPED, _CANNOT_TELL)
+        return CheckResult("interleaving", CheckStatus.SKIPPED, _CANNOT_TELL)
     walks = [instances.walk(make, seed) for seed in seeds]
     running = [walk.steps(steps) for walk in walks]
     while running:
@@ -303,8 +309,10 @@ def _interleaving(
         if step is not None:
             said = mixed.problems.get("running", f"seed {solo.seed} goes another way from step {step} on")
             sentence = f"instances stepped in turn disturb each other: {said}; give each its own process"
-            return Finding("interleaving", Status.FAILED, sentence)
-    return Finding("interleaving", Status.PASSED, "instances stepped in turn do not disturb each other")
+            return CheckResult("interleaving", CheckStatus.FAILED, sentence)
+    return CheckResult(
+        "interleaving", CheckStatus.PASSED, "instances stepped in turn do not disturb each other"
+    )
 
 
 def _rendering(
@@ -314,17 +322,19 @@ def _rendering(
     instances: _Instances,
     steps: int,
     repeats: bool,
-) -> Finding:
+) -> CheckResult:
     modes: Any = _metadata(alone.adapter).get("render_modes", ())
     if make_rendered is not None and "rgb_array" not in modes:
-        return Finding("rendering", Status.SKIPPED, "rgb_array is not among its render modes")
+        return CheckResult("rendering", CheckStatus.SKIPPED, "rgb_array is not among its render modes")
     try:
         adapter = instances(make_rendered or make)
     except MosaicError as error:
-        return Finding("rendering", Status.FAILED, f"with render_mode='rgb_array' it cannot be made: {error}")
+        return CheckResult(
+            "rendering", CheckStatus.FAILED, f"with render_mode='rgb_array' it cannot be made: {error}"
+        )
     mode = getattr(adapter.env, "render_mode", None)
     if make_rendered is None and mode != "rgb_array":
-        return Finding("rendering", Status.SKIPPED, "made without render_mode='rgb_array'")
+        return CheckResult("rendering", CheckStatus.SKIPPED, "made without render_mode='rgb_array'")
     walk: Walk
 
     def look() -> None:
@@ -340,7 +350,7 @@ def _rendering(
     step = _first_difference(alone.digests[: len(walk.digests)], walk.digests)
     if problem is None and not repeats:
         drawn = f"frames are H x W x 3, uint8; whether drawing changes anything {_CANNOT_TELL}"
-        return Finding("rendering", Status.PASSED, drawn)
+        return CheckResult("rendering", CheckStatus.PASSED, drawn)
     if problem is None and step is not None:
         problem = f"rendering changes what happens from step {step} on"
     return _finding("rendering", problem, "frames are H x W x 3, uint8, and drawing them changes nothing")
@@ -359,10 +369,10 @@ def _frame_problem(frame: Any) -> str | None:
     return None
 
 
-def _closes(adapter: ParadigmAdapter) -> Finding:
+def _closes(adapter: ParadigmAdapter) -> CheckResult:
     try:
         adapter.close()
         adapter.close()
     except (Exception, SystemExit) as error:
-        return Finding("closing", Status.FAILED, f"close() raised {described(error)}")
-    return Finding("closing", Status.PASSED, "close() works, and may be called twice")
+        return CheckResult("closing", CheckStatus.FAILED, f"close() raised {described(error)}")
+    return CheckResult("closing", CheckStatus.PASSED, "close() works, and may be called twice")

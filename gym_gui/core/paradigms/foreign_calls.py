@@ -31,7 +31,7 @@ def failure(doing: str, error: BaseException) -> EnvironmentFailure:
 
 _OLD_GYM = (
     "It has the interface of gym before 0.26: see https://gymnasium.farama.org/introduction/migration_guide/ "
-    "or have its factory return mosaic_env_server.old_gym.Modern(env)"
+    "or have its factory return mosaic_env_server.old_gym.OldGymWrapper(env)"
 )
 
 

@@ -13,7 +13,7 @@ from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.foreign_calls import wrong_agents
-from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, Place
+from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, RelativePosition
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 Options = Sequence[Option] | Mapping[AgentID, OptionLibrary]
@@ -149,7 +149,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         options = self._libraries[agent].options
         return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
 
-    def places(self, manager: AgentID) -> list[tuple[int, Place]]:
+    def places(self, manager: AgentID) -> list[tuple[int, RelativePosition]]:
         """Return the relative positions of all options that may be chosen, each with the option's number."""
         seen = self._reading_of(self._controller_of[manager])
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]

@@ -22,7 +22,7 @@ def _never(seen: Any, began: Any) -> bool:
     return False
 
 
-def _nowhere(seen: Any) -> tuple[Place, ...]:
+def _nowhere(seen: Any) -> tuple[RelativePosition, ...]:
     return ()
 
 
@@ -30,7 +30,7 @@ def _as_it_is(observation: Any) -> Any:
     return observation
 
 
-class Place(NamedTuple):
+class RelativePosition(NamedTuple):
     """Position of something relative to an agent, in cells.
 
     Attributes:
@@ -65,7 +65,7 @@ class Option:
     budget: int = 20
     can_start: Callable[[Any], bool] = _anywhere
     is_over: Callable[[Any, Any], bool] = _never
-    places: Callable[[Any], Sequence[Place]] = _nowhere
+    places: Callable[[Any], Sequence[RelativePosition]] = _nowhere
     meaning: str = ""
 
     @property

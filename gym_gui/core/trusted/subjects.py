@@ -41,7 +41,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Need:
+class RequiredSubject:
     """A subject that a file names and that the user must allow.
 
     Attributes:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.trusted.subjects import Need, Subject, subject_of
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject, subject_of
 from gym_gui.core.trusted.trust_file import TrustFile
 
 VARIABLE: Final = "MOSAIC_ALLOWED"
@@ -53,7 +53,7 @@ class NotAllowedError(UsageError):
         needs: The subjects that the user has not allowed.
     """
 
-    def __init__(self, file: str, needs: Sequence[Need]) -> None:
+    def __init__(self, file: str, needs: Sequence[RequiredSubject]) -> None:
         what = "; ".join(need.words for need in needs)
         first = needs[0].subject.name
         super().__init__(
@@ -118,7 +118,7 @@ def environment_with_permissions(
 
     Args:
         environment: Variables of the process.
-        subjects: Subjects that the process needs, from :func:`vouch`; subjects allowed here are added.
+        subjects: Subjects from :func:`checked_permissions`; subjects allowed here are added.
     """
     passed = sorted({*_state.granted, *subjects})
     return {**environment, VARIABLE: json.dumps([asdict(subject) for subject in passed])}
@@ -158,7 +158,7 @@ def _holds(place: Subject, path: str) -> bool:
     return place.kind in ("folder", "file") and Path(path).is_relative_to(place.name)
 
 
-def require(needs: Sequence[Need], origin: Origin) -> None:
+def require(needs: Sequence[RequiredSubject], origin: Origin) -> None:
     """Refuse subjects (such as code or a server) that a file names and the user has not allowed.
 
     Args:

@@ -74,7 +74,7 @@ class TrustFile:
             foreign = status.st_uid != os.getuid() or status.st_mode & 0o022
             if not stat.S_ISREG(status.st_mode) or foreign:
                 raise UsageError(
-                    f"{self.path} is not a file that only you can write, so it allows nothing",
+                    f"{self.path} is not a file that only you can write, so its permissions are ignored",
                     fix=f"Check it, then run: chmod 600 {self.path}",
                 )
             return file.read(_MAX_BYTES).decode("utf-8", "replace")

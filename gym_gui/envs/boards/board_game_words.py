@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from gym_gui.core.enums import Outcome
-from gym_gui.core.live import Board, Captured
+from gym_gui.core.live import Board, CapturedPieces
 from gym_gui.core.types import AgentID
 from gym_gui.envs.boards.board_helpers import FIRST, SECOND
 from gym_gui.envs.index import is_installed
@@ -132,7 +132,7 @@ def chess_end(game: chess.Board) -> str:
     return "" if outcome is None else f"by {_CHESS_ENDS.get(outcome.termination.name, 'the rules')}"
 
 
-def chess_captured(board: Board, white: AgentID, black: AgentID) -> tuple[Captured, ...]:
+def chess_captured(board: Board, white: AgentID, black: AgentID) -> tuple[CapturedPieces, ...]:
     """Return the pieces that each side of chess has captured, inferred from the pieces on the board.
 
     Pieces beyond the initial number of their kind must be promoted pawns, so that many missing pawns do not
@@ -151,8 +151,8 @@ def chess_captured(board: Board, white: AgentID, black: AgentID) -> tuple[Captur
 
     worth = sum(_POINTS.get(cell.lower(), 0) * (1 if cell.isupper() else -1) for cell in board.cells if cell)
     return (
-        Captured(white, taken("black"), max(worth, 0)),
-        Captured(black, taken("white"), max(-worth, 0)),
+        CapturedPieces(white, taken("black"), max(worth, 0)),
+        CapturedPieces(black, taken("white"), max(-worth, 0)),
     )
 
 
@@ -160,9 +160,11 @@ def _cased(piece: str, side: str) -> str:
     return piece.upper() if side == "white" else piece
 
 
-def stones_captured(black: AgentID, white: AgentID, by_black: int, by_white: int) -> tuple[Captured, ...]:
+def stones_captured(
+    black: AgentID, white: AgentID, by_black: int, by_white: int
+) -> tuple[CapturedPieces, ...]:
     """Return the stones that each side of go has captured, from their numbers."""
-    return Captured(black, (SECOND,) * by_black), Captured(white, (FIRST,) * by_white)
+    return CapturedPieces(black, (SECOND,) * by_black), CapturedPieces(white, (FIRST,) * by_white)
 
 
 def sans_since(game: Any, since: int) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ _CARD: Final = re.compile(r"^\((Play|Discard) (\d+)\)$")
 _LIVES: Final = re.compile(r"^Life tokens: (\d+)$", re.MULTILINE)
 
 
-def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]:
+def moves_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]:
     """Return the moves of an OpenSpiel game as texts, without the first ``since`` moves.
 
     Args:
@@ -38,7 +38,7 @@ def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]
 
 
 def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
-    """Return the legal actions of the player on turn with texts like those of :func:`heard_since`.
+    """Return the legal actions of the player on turn with texts like those of :func:`moves_since`.
 
     Args:
         state: OpenSpiel's state.

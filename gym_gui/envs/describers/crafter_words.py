@@ -12,7 +12,7 @@ import numpy as np
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
-from gym_gui.envs.describers.directions import away, nearest
+from gym_gui.envs.describers.directions import nearest, offset_text
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, atom, fact
 
@@ -116,7 +116,7 @@ class CrafterDescriber(SpaceDescriber):
             if kind == "grass" and abs(places[0][0]) + abs(places[0][1]) == 1:
                 continue  # grass is everywhere, and the cells beside the player are described already
             more = f" ({len(places)} in all)" if len(places) > _LISTED else ""
-            yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
+            yield f"- {kind}: {'; '.join(offset_text(*place) for place in places[:_LISTED])}{more}"
 
     def _sleeps(self, has: Mapping[str, int]) -> str:
         """Return a sentence on how being asleep affects the next action."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode, Renaming
-from gym_gui.core.paradigms import Place
+from gym_gui.core.paradigms import RelativePosition
 from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.other_words import Terms, made_up
@@ -207,7 +207,7 @@ class Describer(ABC):
         """
         return None
 
-    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
+    def in_picture(self, agent: AgentID, place: RelativePosition, frame: Frame) -> tuple[int, int] | None:
         """Return the cell of a picture (row, column) that shows a position relative to ``agent``.
 
         Returns:

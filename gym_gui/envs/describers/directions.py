@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=4096)
-def away(right: int, down: int) -> str:
+def offset_text(right: int, down: int) -> str:
     """Return a relative position as text: ``"2 left, 1 up"``; ``"here"`` for no distance."""
     parts: list[str] = []
     if right:

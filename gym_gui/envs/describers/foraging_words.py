@@ -10,7 +10,7 @@ import numpy as np
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
-from gym_gui.envs.describers.directions import away
+from gym_gui.envs.describers.directions import offset_text
 from gym_gui.envs.describers.foraging_picture import draw
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, fact
@@ -59,9 +59,10 @@ class ForagingDescriber(SpaceDescriber):
             return super().text(agent, observation, mode)
         view = self._view(agent, observation)
         lines = [self._own(view)]
-        lines += [f"Food of level {each.level}: {away(each.right, each.down)}." for each in view.food]
+        lines += [f"Food of level {each.level}: {offset_text(each.right, each.down)}." for each in view.food]
         lines += [
-            f"{each.who}{_of_level(each.level)}: {away(each.right, each.down)}." for each in view.others
+            f"{each.who}{_of_level(each.level)}: {offset_text(each.right, each.down)}."
+            for each in view.others
         ]
         if not view.food:
             lines.append("You see no food.")

@@ -9,7 +9,7 @@ from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import Describer
-from gym_gui.envs.describers.value_words import can_be_said, is_memory, say
+from gym_gui.envs.describers.value_words import has_text, is_memory, value_text
 from gym_gui.envs.instance import Instance
 
 
@@ -21,7 +21,7 @@ class SpaceDescriber(Describer):
         self._spaces: dict[AgentID, Space] = {}
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        return say(self._space(agent), observation, self.names(agent))
+        return value_text(self._space(agent), observation, self.names(agent))
 
     def game(self, agent: AgentID) -> str:
         environment = self.environment
@@ -41,7 +41,7 @@ class SpaceDescriber(Describer):
         )
 
     def can_say(self, agent: AgentID) -> bool:
-        return any(can_be_said(leaf) for _, leaf in self._space(agent).leaves)
+        return any(has_text(leaf) for _, leaf in self._space(agent).leaves)
 
     def _space(self, agent: AgentID) -> Space:
         known = self._spaces.get(agent)

@@ -92,7 +92,7 @@ class CellWords(dict[tuple[int, int, int], Cell]):
 _MINIGRID = CellWords()
 
 
-class Thing(NamedTuple):
+class GridObject(NamedTuple):
     """Object in an agent's view of a grid.
 
     Attributes:
@@ -154,7 +154,7 @@ class GridView:
         column, row = divmod(index, self._height)
         return self._bottom - row, column - self._middle
 
-    def _things(self) -> list[Thing]:
+    def _things(self) -> list[GridObject]:
         found: list[tuple[int, int, int, int]] = []
         for index, kind in enumerate(self._kinds):
             if kind not in _PLAIN and index != self._own:
@@ -163,11 +163,11 @@ class GridView:
         found.sort()
         return [self._thing(-behind, right, index) for _, behind, right, index in found]
 
-    def _thing(self, ahead: int, right: int, index: int) -> Thing:
+    def _thing(self, ahead: int, right: int, index: int) -> GridObject:
         if self._agents and (named := self._agents.get((ahead, right))):
-            return Thing(named, ahead, right, ("teammate", named.partition(",")[0]))
+            return GridObject(named, ahead, right, ("teammate", named.partition(",")[0]))
         name, said = self._cell(index)
-        return Thing(name, ahead, right, said)
+        return GridObject(name, ahead, right, said)
 
     def facts(self) -> Iterator[Fact]:
         """Yield all facts in view: objects, walls and free floor by position, and the cell ahead."""
@@ -242,7 +242,7 @@ def place(ahead: int, right: int) -> str:
     return ", ".join(parts)
 
 
-def listed(things: Iterable[Thing]) -> list[str]:
+def listed(things: Iterable[GridObject]) -> list[str]:
     """Return one line for each name of objects, with all positions of that name."""
     places: dict[str, list[str]] = {}
     for thing in things:

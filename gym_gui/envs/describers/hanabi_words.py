@@ -18,7 +18,7 @@ _CARD = re.compile(r"^(?P<card>\w\w) \|\| (?P<told>\w\w)\|(?P<may>\w+)$")
 _MOVE = re.compile(r"^\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) (\w))\)$")
 
 
-class Held(NamedTuple):
+class HandCard(NamedTuple):
     """Card in a hand of Hanabi.
 
     Attributes:
@@ -44,7 +44,7 @@ class Position(NamedTuple):
 
     counts: Mapping[str, int]
     fireworks: Mapping[str, int]
-    hands: tuple[tuple[Held, ...], ...]
+    hands: tuple[tuple[HandCard, ...], ...]
     discards: tuple[str, ...]
 
 
@@ -52,12 +52,12 @@ def read(observation: str) -> Position:
     """Return a Hanabi player's observation, parsed from OpenSpiel's text."""
     counts: dict[str, int] = {}
     fireworks: dict[str, int] = {}
-    hands: list[list[Held]] = [[]]
+    hands: list[list[HandCard]] = [[]]
     discards: tuple[str, ...] = ()
     for line in observation.splitlines():
         key, colon, value = line.partition(":")
         if match := _CARD.match(line):
-            hands[-1].append(Held(*match.group("card", "told", "may")))
+            hands[-1].append(HandCard(*match.group("card", "told", "may")))
         elif line.startswith("-"):
             hands.append([])
         elif key == "Fireworks":
@@ -173,13 +173,13 @@ def _card(card: str) -> str:
     return f"{_color(card[0])} {card[1]}"
 
 
-def _hints(held: Held) -> str:
+def _hints(held: HandCard) -> str:
     words = [_color(held.told[0])] if held.told[0] != "X" else []
     words += [held.told[1]] if held.told[1] != "X" else []
     return " ".join(words)
 
 
-def _own_card(held: Held, every: int) -> str:
+def _own_card(held: HandCard, every: int) -> str:
     """Return what hints say about a player's own card; ``every`` is the number of colors plus ranks."""
     told = _hints(held)
     known = f"told {told}" if told else "nothing told"
@@ -190,6 +190,6 @@ def _own_card(held: Held, every: int) -> str:
     return f"{known}; can be {colors} {ranks}"
 
 
-def _others_card(held: Held) -> str:
+def _others_card(held: HandCard) -> str:
     told = _hints(held)
     return f"{_card(held.card)} ({f'knows: {told}' if told else 'knows nothing of it'})"

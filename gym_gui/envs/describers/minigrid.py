@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
-from gym_gui.core.paradigms import Place
+from gym_gui.core.paradigms import RelativePosition
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers import minigrid_rules
@@ -164,7 +164,7 @@ class MiniGridDescriber(SpaceDescriber):
         """Return whether a picture shows only the cells of the agent's view."""
         return frame == "egocentric" and not self.sees_all(agent)
 
-    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
+    def in_picture(self, agent: AgentID, place: RelativePosition, frame: Frame) -> tuple[int, int] | None:
         game = self.environment.env
         if self._is_own(agent, frame):
             return in_view(game.agent_view_size, *place)
@@ -239,7 +239,7 @@ _MIXED = ("Synth*", "*BossLevel*")
 _PLACED = ("SynthLoc-*", "SynthSeq-*", "*BossLevel*")
 
 
-class Phrase(NamedTuple):
+class MissionPhrase(NamedTuple):
     """Words of BabyAI's missions and their meaning.
 
     Attributes:
@@ -254,27 +254,27 @@ class Phrase(NamedTuple):
 
 
 PHRASES = (
-    Phrase(
+    MissionPhrase(
         "go to",
         '"Go to X" is done as soon as X is in the cell directly ahead of you.',
         ("GoTo*", "ActionObjDoor-*", *_MIXED),
     ),
-    Phrase(
+    MissionPhrase(
         "open",
         '"Open X" is done when you open that door (toggle); one that is open already has to be closed first.',
         ("Open*", "Unlock-*", "UnlockLocal*", "KeyInBox-*", "ActionObjDoor-*", *_MIXED),
     ),
-    Phrase(
+    MissionPhrase(
         "next to",
         '"Put X next to Y" is done when you drop X in a cell that shares a side with that of Y.',
         ("PutNext*", "MoveTwoAcross*", *_MIXED),
     ),
-    Phrase(
+    MissionPhrase(
         "after you",
         '"A after you B" means B first, then A.',
         ("GoToSeq*", "OpenDoorsOrder*", "SynthSeq-*", "*BossLevel*"),
     ),
-    Phrase(
+    MissionPhrase(
         "you",
         '"In front of you", "behind you", "on your left" and "on your right" mean from where you stand and '
         "look at the beginning, of things in that room.",

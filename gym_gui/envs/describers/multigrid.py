@@ -90,14 +90,14 @@ class MultiGridDescriber(TeamGridDescriber):
 
     def _company(self, agent: AgentID) -> str:
         """Return a sentence about the other players of a match."""
-        _, mates, others = self.environment.company(agent)
+        _, mates, others = self.environment.team_and_others(agent)
         with_whom = f"With you {'plays' if len(mates) == 1 else 'play'} {', '.join(mates)}" if mates else ""
         against = f"{'against' if mates else 'You play against'} {', '.join(others)}" if others else ""
         return f"{' '.join(filter(None, (with_whom, against))) or 'You play alone'}."
 
     def _rules(self, agent: AgentID, color: str) -> str:
         env = self.environment.env
-        _, mates, others = self.environment.company(agent)
+        _, mates, others = self.environment.team_and_others(agent)
         whose = "each of your team" if mates else "you"
         losing = ", and each opponent loses as much" if env.zero_sum and others else ""
         if not (marks := _marks(env)):
@@ -145,7 +145,7 @@ class MultiGridDescriber(TeamGridDescriber):
         return f"{text} Team-mates in view are named." if mode == "visible_teammates" else text
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        _, mates, others = self.environment.company(agent)
+        _, mates, others = self.environment.team_and_others(agent)
         meanings = {**_MEANINGS}
         if not mates:
             meanings["drop"] = _ALONE

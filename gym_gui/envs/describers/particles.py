@@ -49,13 +49,13 @@ class Vector:
         return [self.take(2) for _ in range(count)]
 
 
-def away(dx: float, dy: float) -> str:
+def offset_text(dx: float, dy: float) -> str:
     """Return a relative position with its distance as text: ``0.52 right, 0.31 up (0.61 away)``."""
     sides = _sides(dx, dy)
     return f"{sides} ({hypot(dx, dy):.2f} away)" if sides else "here"
 
 
-class Seen(NamedTuple):
+class SeenObject(NamedTuple):
     """Object in a particle world's observation, with its relative position; as text, one line.
 
     Attributes:
@@ -69,10 +69,10 @@ class Seen(NamedTuple):
     more: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {away(*self.place)}{self.more}"
+        return f"{self.name}: {offset_text(*self.place)}{self.more}"
 
 
-Line = str | Seen
+Line = str | SeenObject
 
 
 def _sides(dx: float, dy: float) -> str:
@@ -138,8 +138,8 @@ class ParticleDescriber(SpaceDescriber):
         """Return a picture of the objects in the observation, centered on the agent."""
         body = self._bodies[agent]
         lines: list[Line] = [*getattr(self, f"_{self._name}")(body, Vector(np.asarray(observation)))]
-        things = [(each.name, each.place) for each in lines if isinstance(each, Seen)]
-        notes = [each for each in lines if not isinstance(each, Seen)]
+        things = [(each.name, each.place) for each in lines if isinstance(each, SeenObject)]
+        notes = [each for each in lines if not isinstance(each, SeenObject)]
         sizes = {self._sort(each.name): float(each.size) for each in self._world.entities}
         return drawn(things, notes, sizes, float(body.size))
 
@@ -150,7 +150,7 @@ class ParticleDescriber(SpaceDescriber):
         )
 
     def game(self, agent: AgentID) -> str:
-        _, mates, others = self.environment.company(agent)
+        _, mates, others = self.environment.team_and_others(agent)
         with_whom = f", with {', '.join(mates)}" if mates else ""
         against = f", against {', '.join(others)}" if others else ""
         company = f"You are {agent}{with_whom}{against}."
@@ -224,11 +224,11 @@ class ParticleDescriber(SpaceDescriber):
         landmarks = self._numbered("landmark")
         target = None if body.adversary else seen.take(2)
         if target is not None:
-            yield Seen("target", target)
+            yield SeenObject("target", target)
         shown, places = self._nearest(seen, landmarks, "num_landmark_neighbors")
         for name, place in zip(shown, places, strict=True):
             if place != target:
-                yield Seen(name, place)
+                yield SeenObject(name, place)
         others, places = self._nearest(seen, self._other_agents(body), "num_agent_neighbors")
         yield from _listed(others, places)
 
@@ -253,12 +253,12 @@ class ParticleDescriber(SpaceDescriber):
         names = ["green landmark", "blue landmark"]
         yield _own_motion(velocity=seen.take(2))
         if not body.adversary:
-            yield Seen("target", target := seen.take(2))
+            yield SeenObject("target", target := seen.take(2))
             seen.take(3)  # the agent's color, which is its target's
             places = seen.pairs(len(names))
             seen.take(3 * len(names))
             shown = [(n, p) for n, p in zip(names, places, strict=True) if p != target]
-            yield from (Seen(name, place) for name, place in shown)
+            yield from (SeenObject(name, place) for name, place in shown)
         else:
             yield from self._landmarks(seen, names)
         yield from self._landmarks(seen, self._other_agents(body))
@@ -297,7 +297,7 @@ class ParticleDescriber(SpaceDescriber):
         fast = [name for name in names if not self._bodies[name].adversary] if near is None else others
         speeds = dict(zip(fast, seen.pairs(len(fast)), strict=True))
         for name, place in zip(others, places, strict=True):
-            yield Seen(name, place, _moving(speeds.get(name, (0, 0))))
+            yield SeenObject(name, place, _moving(speeds.get(name, (0, 0))))
 
     def _simple_world_comm(self, body: Any, seen: Vector) -> Iterator[Line]:
         world, others = self._world, self._other_agents(body)
@@ -314,7 +314,7 @@ class ParticleDescriber(SpaceDescriber):
         moving = dict(zip(fast, speeds, strict=True))
         for name, place in zip(others, places, strict=True):
             moves = _moving(moving.get(name, (0, 0)))
-            yield Seen(name, place, moves) if any(place) else f"{name}: out of sight"
+            yield SeenObject(name, place, moves) if any(place) else f"{name}: out of sight"
         hidden = [f"forest {i}" for i, flag in enumerate(inside) if flag > 0]
         if hidden:
             yield f"You are inside {' and '.join(hidden)}."
@@ -335,11 +335,11 @@ class ParticleDescriber(SpaceDescriber):
                 who = f"{self._kind(takes)} deposit"
             else:
                 who = "collector" if held is None else f"collector with {self._kind(held)} treasure"
-            yield Seen(who, place, _moving(velocity))
+            yield SeenObject(who, place, _moving(velocity))
         for _ in self._world.landmarks:
             place, kind = seen.take(2), one_hot(seen.take(kinds))
             if kind is not None:  # a treasure that was just taken has no kind
-                yield Seen(f"{self._kind(kind)} treasure", place)
+                yield SeenObject(f"{self._kind(kind)} treasure", place)
 
     # -- shared by all worlds
 
@@ -352,7 +352,7 @@ class ParticleDescriber(SpaceDescriber):
     def _numbered(self, kind: str) -> list[str]:
         return [f"{kind} {i}" for i in range(len(self._world.landmarks))]
 
-    def _landmarks(self, seen: Vector, names: Sequence[str]) -> Iterator[Seen]:
+    def _landmarks(self, seen: Vector, names: Sequence[str]) -> Iterator[SeenObject]:
         yield from _listed(names, seen.pairs(len(names)))
 
     def _nearest(self, seen: Vector, names: Sequence[str], limit: str) -> tuple[list[str], list[list[float]]]:
@@ -365,8 +365,8 @@ class ParticleDescriber(SpaceDescriber):
         return [f"{kind} ({i + 1}. nearest)" for i in range(len(places))], places
 
 
-def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator[Seen]:
-    yield from map(Seen, names, places)
+def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator[SeenObject]:
+    yield from map(SeenObject, names, places)
 
 
 def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
-from gym_gui.envs.describers.directions import away, nearest
+from gym_gui.envs.describers.directions import nearest, offset_text
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture, framed
@@ -38,7 +38,7 @@ class PursuitDescriber(SpaceDescriber):
         if mode == "visible_teammates":
             names = self._names(agent, reach).items()
             lines.append("Your team-mates in view:" if names else "Your team-mates in view: none")
-            lines += [f"- {name}: {away(*place)}" for name, place in names]
+            lines += [f"- {name}: {offset_text(*place)}" for name, place in names]
         else:
             lines.append(f"Other pursuers in view: {_places(pursuers, reach, own=True)}")
         ways = ", ".join(f"{word} {n}" for word, n in _ways(walls, reach))
@@ -137,7 +137,7 @@ def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
         if n
     }
     said = [
-        f"{away(*place)} ({found[place]} of them)" if found[place] > 1 else away(*place)
+        f"{offset_text(*place)} ({found[place]} of them)" if found[place] > 1 else offset_text(*place)
         for place in nearest(place for place, n in found.items() if n > 0)
     ]
     return "; ".join(said) or "none"

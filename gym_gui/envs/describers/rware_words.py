@@ -10,7 +10,7 @@ import numpy as np
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
-from gym_gui.envs.describers.directions import away
+from gym_gui.envs.describers.directions import offset_text
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.rware_picture import Robot, draw
 from gym_gui.envs.facts import Fact, fact
@@ -191,13 +191,13 @@ class WarehouseDescriber(SpaceDescriber):
             ("Other shelves", [c for c in shelves if not c.asked]),
         ):
             if cells:
-                yield f"{name}: {'; '.join(away(c.right, c.down) for c in cells)}."
+                yield f"{name}: {'; '.join(offset_text(c.right, c.down) for c in cells)}."
         names = self._names(view) if mode == "visible_teammates" else {}
         for cell in view.around:
             if cell.robot:
                 bits = f", sending {' '.join(map(str, cell.said))}" if cell.said else ""
                 name = names.get((cell.right, cell.down), "A robot")
-                yield f"{name}: {away(cell.right, cell.down)}, facing {cell.robot}{bits}."
+                yield f"{name}: {offset_text(cell.right, cell.down)}, facing {cell.robot}{bits}."
 
     def _view(self, observation: Any) -> _View:
         game = self.environment.env

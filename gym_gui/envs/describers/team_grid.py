@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode
-from gym_gui.core.paradigms import Place
+from gym_gui.core.paradigms import RelativePosition
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (
@@ -57,7 +57,7 @@ class TeamGridDescriber(SpaceDescriber):
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         seen = cast("Mapping[str, Any]", observation)
         view = self.view(seen, self._mates(agent) if mode == "visible_teammates" else {})
-        team, mates, others = self.environment.company(agent)
+        team, mates, others = self.environment.team_and_others(agent)
         return [
             fact("me", agent),
             fact("team", team),
@@ -83,7 +83,7 @@ class TeamGridDescriber(SpaceDescriber):
         """
         own = self.bodies[agent]
         mates: dict[tuple[int, int], str] = {}
-        for name in self.environment.company(agent)[1]:
+        for name in self.environment.team_and_others(agent)[1]:
             other = self.bodies.get(name)
             if other is None or other.state.terminated:
                 continue
@@ -131,7 +131,7 @@ class TeamGridDescriber(SpaceDescriber):
         size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
         return size, size
 
-    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
+    def in_picture(self, agent: AgentID, place: RelativePosition, frame: Frame) -> tuple[int, int] | None:
         if frame == "egocentric":
             return in_view(self.cells(agent, frame)[0], *place)
         state = self.bodies[agent].state

@@ -40,7 +40,7 @@ def is_memory(space: Space) -> bool:
     )
 
 
-def can_be_said(space: Space) -> bool:
+def has_text(space: Space) -> bool:
     """Return whether text can contain a whole value of a space without parts, instead of a summary."""
     many = int(np.prod(space.shape)) if space.shape else 1
     return space.kind not in ("Box", "MultiDiscrete", "MultiBinary") or (
@@ -48,7 +48,7 @@ def can_be_said(space: Space) -> bool:
     )
 
 
-def say(space: Space, value: Any, names: Sequence[str] = ()) -> str:
+def value_text(space: Space, value: Any, names: Sequence[str] = ()) -> str:
     """Return a value of ``space`` as text, with a line for each part.
 
     Args:

@@ -24,7 +24,7 @@ _ROW = 5
 _TURN, _STEP = 10, 25
 
 
-class Seen(NamedTuple):
+class SeenObject(NamedTuple):
     """Object on the field of knights, archers, zombies, relative to the agent.
 
     Attributes:
@@ -86,7 +86,7 @@ class ZombiesDescriber(SpaceDescriber):
             return "In the picture a white frame is around you."
         return "In the picture you are in the middle."
 
-    def _things(self, agent: AgentID, rows: Sequence[Sequence[float]]) -> Iterator[Seen]:
+    def _things(self, agent: AgentID, rows: Sequence[Sequence[float]]) -> Iterator[SeenObject]:
         """Yield all objects on the field except the agent itself."""
         marked = bool(rows) and len(rows[0]) > _ROW
         kinds = () if marked else self._order(len(rows))
@@ -95,7 +95,7 @@ class ZombiesDescriber(SpaceDescriber):
                 continue
             kind = _KINDS[row.index(1.0)] if marked else kinds[i]
             if kind != agent and not (kind in ("archer", "knight") and not row[-_ROW]):
-                yield Seen(kind, row[-4] * WIDTH, row[-3] * HEIGHT, _turned(row[-2], row[-1]))
+                yield SeenObject(kind, row[-4] * WIDTH, row[-3] * HEIGHT, _turned(row[-2], row[-1]))
 
     def _order(self, count: int) -> list[str]:
         """Return the kinds of the rows of an observation without marks, from the rows' order."""
@@ -167,7 +167,7 @@ def _from_up(degrees: int) -> str:
     return f"{abs(degrees)} degrees {'right' if degrees > 0 else 'left'} of up"
 
 
-def _where(thing: Seen, heading: tuple[float, float]) -> str:
+def _where(thing: SeenObject, heading: tuple[float, float]) -> str:
     """Return an object's distance and direction as text: ``"210 away, 35 degrees to the right"``."""
     ahead = thing.right * heading[0] + thing.down * heading[1]
     aside = heading[0] * thing.down - heading[1] * thing.right

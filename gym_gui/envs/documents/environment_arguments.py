@@ -66,11 +66,11 @@ def _of_callable(point: Callable[..., Any]) -> Arguments:
     if isinstance(node, ast.FunctionDef):
         return _with_descriptions(_of_function(node, frozenset()), text)
     if isinstance(node, ast.ClassDef):
-        return _with_descriptions(_of_classes(iter([source.Found("", tree, node)])), text)
+        return _with_descriptions(_of_classes(iter([source.SourceLocation("", tree, node)])), text)
     return {}
 
 
-def _of_classes(classes: Iterator[source.Found]) -> Arguments:
+def _of_classes(classes: Iterator[source.SourceLocation]) -> Arguments:
     """Return the arguments of a class, and those that ``**kwargs`` passes on to its base classes."""
     taken: Arguments = {}
     given: frozenset[str] = frozenset()

@@ -21,7 +21,7 @@ _DEPTH = 8
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceLocation:
     """Module and class in whose source a name is defined.
 
     Attributes:
@@ -45,13 +45,13 @@ class Found:
         return (ast.get_docstring(self.node) or "") if self.node is not None else ""
 
 
-def find(entry_point: str) -> Found | None:
+def find(entry_point: str) -> SourceLocation | None:
     """Return the definition of ``"module:name"``, following imports; ``None`` if there is no source."""
     module, _, name = entry_point.partition(":")
     return _find(module, name.partition(".")[0], _DEPTH)
 
 
-def classes(found: Found) -> Iterator[Found]:
+def classes(found: SourceLocation) -> Iterator[SourceLocation]:
     """Yield a class and its base classes, nearest first, as far as their source is found.
 
     If ``found`` is not a class (PettingZoo's ``env`` is a function), the first are the classes of the module
@@ -71,7 +71,7 @@ def classes(found: Found) -> Iterator[Found]:
                 waiting += [known] if known is not None else []
 
 
-def render_modes(found: Found) -> tuple[str, ...] | None:
+def render_modes(found: SourceLocation) -> tuple[str, ...] | None:
     """Return ``metadata["render_modes"]`` from the source of a class or its bases; ``None`` if missing."""
     for each in classes(found):
         for statement in each.node.body if each.node is not None else ():
@@ -91,13 +91,13 @@ def of_object(thing: Any) -> str:
     return inspect.getdoc(thing) or ""
 
 
-def _environments_in(found: Found) -> list[Found]:
+def _environments_in(found: SourceLocation) -> list[SourceLocation]:
     defined = [node for node in found.tree.body if isinstance(node, ast.ClassDef)]
     named = [node for node in defined if node.name in ("raw_env", "parallel_env")]
-    return [Found(found.module, found.tree, node) for node in (named or defined)]
+    return [SourceLocation(found.module, found.tree, node) for node in (named or defined)]
 
 
-def _find(module: str, name: str, depth: int) -> Found | None:
+def _find(module: str, name: str, depth: int) -> SourceLocation | None:
     parsed = _parsed(module)
     if parsed is None or depth == 0:
         return None
@@ -105,11 +105,11 @@ def _find(module: str, name: str, depth: int) -> Found | None:
     starred: list[str] = []
     for statement in tree.body:
         if isinstance(statement, ast.ClassDef) and statement.name == name:
-            return Found(module, tree, statement)
+            return SourceLocation(module, tree, statement)
         if isinstance(statement, ast.FunctionDef) and statement.name == name:
-            return Found(module, tree, None)
+            return SourceLocation(module, tree, None)
         if _assigned(statement, name) is not None:
-            return Found(module, tree, None)
+            return SourceLocation(module, tree, None)
         if isinstance(statement, ast.ImportFrom):
             origin = _origin(statement, module, is_package)
             for alias in statement.names:

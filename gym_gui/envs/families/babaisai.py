@@ -9,7 +9,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _DISTRACTIONS = ("", "-distr_obj", "-distr_rule", "-distr_obj_rule", "-distr_obj-irrelevant_rule")
 """Suffixes of level names that add useless objects or rules; most levels exist with each of them."""
@@ -80,7 +80,7 @@ class BabaIsAIFamily(OwnPythonFamily):
         # Names as BALROG and the package itself write them.
         return (task, f"babaisai/{task.removeprefix('env/')}") if task.startswith("env/") else (task,)
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return super().wanted(spec, {"level": spec.short_id, **arguments})
 
     def title_of(self, spec: EnvSpec) -> str:

@@ -15,7 +15,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _PLAYED = "mosaic_env_server.shims.balrog:Balrog"
 _EVALUATED = "mosaic_env_server.shims.balrog_evaluator:Evaluated"
@@ -95,7 +95,7 @@ class BalrogFamily(OwnPythonFamily):
         short = f"balrog/{game}/{rest.removeprefix(beginning)}"
         return (task, short) if task.startswith("balrog/") and beginning and short != task else (task,)
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         game, task = _parts(spec)
         named = {"game": game, "task": f"{_BEGINNINGS.get(game, '')}{task}", **arguments}
         if not arguments.get("results"):

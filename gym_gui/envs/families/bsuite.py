@@ -10,7 +10,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _HEAD = "bsuite/"
 _SUMMARIES: Mapping[str, str] = {
@@ -63,7 +63,7 @@ class BsuiteFamily(OwnPythonFamily):
             if _summary(row["id"].partition("/")[0])
         ]
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return super().wanted(spec, {"bsuite_id": spec.id.removeprefix(_HEAD), **arguments})
 
     def title_of(self, spec: EnvSpec) -> str:

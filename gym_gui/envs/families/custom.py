@@ -19,7 +19,7 @@ from gym_gui.envs.describers import Describer
 from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.factories import Factory
 from gym_gui.envs.families.gymnasium import success_in_info
-from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.family import Family, Teams, one_team_per_agent, ranked, team_returns
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec
@@ -139,7 +139,7 @@ class CustomFamily(Family):
         metadata: Mapping[str, Any] = getattr(adapter.env, "metadata", None) or {}
         in_turns = adapter.paradigm is SteppingParadigm.SEQUENTIAL
         if len(adapter.possible_agents) > 1 and in_turns and not metadata.get("is_parallelizable"):
-            return each_alone(adapter)
+            return one_team_per_agent(adapter)
         return super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:

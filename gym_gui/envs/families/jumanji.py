@@ -11,7 +11,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _BEGIN_S = 900.0
 """Time limit in seconds for starting an episode; before the first, JAX compiles functions."""
@@ -117,7 +117,7 @@ class JumanjiFamily(OwnPythonFamily):
     def server_variables(self) -> Mapping[str, str]:  # type: ignore[override]
         return {**compiled_once(self.name), "MPLBACKEND": "Agg"}
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return replace(super().wanted(spec, {"env": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def hidden_information(self, spec: EnvSpec) -> bool:

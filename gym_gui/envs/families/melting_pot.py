@@ -14,7 +14,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _ASSETS = "meltingpot-assets-2.3.0.tar.gz"
 _BEGIN_S = 600.0
@@ -141,7 +141,7 @@ class MeltingPotFamily(OwnPythonFamily):
         end = task.removeprefix("meltingpot/").removesuffix("-v0")
         return (task, f"melting_pot/{end}") if task.startswith("meltingpot/") else (task,)
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return replace(super().wanted(spec, {"substrate": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:

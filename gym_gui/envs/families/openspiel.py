@@ -18,7 +18,7 @@ from gym_gui.envs.boards import openspiel_text
 from gym_gui.envs.boards.board_game_words import result_words
 from gym_gui.envs.boards.openspiel import READERS
 from gym_gui.envs.describers import Describer
-from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.family import Family, Teams, one_team_per_agent, ranked, team_returns
 from gym_gui.envs.index_child import openspiel_row
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
@@ -89,7 +89,7 @@ class OpenSpielFamily(Family):
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         if spec.traits["utility"] == "IDENTICAL" or len(adapter.possible_agents) == 1:
             return super().teams(spec, adapter)
-        return each_alone(adapter)
+        return one_team_per_agent(adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """Return each player's outcome by returns; ``None`` for a game that a limit cuts off."""
@@ -126,7 +126,7 @@ class OpenSpielFamily(Family):
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
         if not self.has_board(environment.spec):
             names = list(self.seat_names(environment).values())
-            return openspiel_text.heard_since(boards.state_of(environment), names, since)
+            return openspiel_text.moves_since(boards.state_of(environment), names, since)
         return boards.words_since(environment, environment.spec.id.removeprefix(_HEAD), since)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:

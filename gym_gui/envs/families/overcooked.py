@@ -13,7 +13,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _HORIZON = 400
 _LAYOUTS = (
@@ -52,7 +52,7 @@ class OvercookedFamily(OwnPythonFamily):
             for layout in _LAYOUTS
         ]
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return super().wanted(spec, {"layout": spec.short_id, **arguments})
 
     def hidden_information(self, spec: EnvSpec) -> bool:

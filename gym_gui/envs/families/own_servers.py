@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import data_dir
-from gym_gui.core.toml_places import place_in_toml
+from gym_gui.core.toml_positions import place_in_toml
 from gym_gui.envs.families.served import ServedFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.spec import EnvSpec
 from mosaic_worker.interfaces import APIS
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Place, Wanted
+    from gym_gui.envs.remote_env import InstanceRequest, Place
 
 FILE = "server.toml"
 _KEYS = {
@@ -38,7 +38,7 @@ def servers_dir() -> Path:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedEnvironment:
     """Environment that a ``server.toml`` lists.
 
     Attributes:
@@ -79,7 +79,7 @@ class Description:
 
     folder: Path
     title: str
-    environments: Mapping[str, Listed]
+    environments: Mapping[str, ListedEnvironment]
     python: Path | None = None
     path: tuple[Path, ...] = ()
     command: tuple[str, ...] = ()
@@ -132,18 +132,20 @@ class OwnServerFamily(ServedFamily):
         return EnvSpec(env_id, self.name, apis[0], apis, entry_point=entry_point, **facts)
 
     def place(self, spec: EnvSpec) -> Place:
-        from gym_gui.envs.remote_env import Elsewhere, Here
+        from gym_gui.envs.remote_env import LocalServer, RemoteServer
 
         told = self._description
         if told.address:
-            return Elsewhere(self.name, told.address, _token(told), told.tls_root)
-        return Here(self.name, told.python, told.path, told.command)
+            return RemoteServer(self.name, told.address, _token(told), told.tls_root)
+        return LocalServer(self.name, told.python, told.path, told.command)
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        from gym_gui.envs.remote_env import Wanted
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
+        from gym_gui.envs.remote_env import InstanceRequest
 
         listed, told = self._listed(spec), self._description
-        return Wanted(listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s)
+        return InstanceRequest(
+            listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s
+        )
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
         """Return the server's name if it can run only one environment at a time, else an empty string."""
@@ -158,7 +160,7 @@ class OwnServerFamily(ServedFamily):
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         return {}  # unknown here: the server checks them
 
-    def _listed(self, spec: EnvSpec) -> Listed:
+    def _listed(self, spec: EnvSpec) -> ListedEnvironment:
         return self._description.environments[spec.id.removeprefix(self.prefixes[0])]
 
 
@@ -234,7 +236,7 @@ def _description(source: str, file: Path) -> Description:
     )
 
 
-def _listed(file: Path, end: str, value: Any) -> Listed:
+def _listed(file: Path, end: str, value: Any) -> ListedEnvironment:
     if isinstance(value, str):
         value = {"entry": value}
     if not isinstance(value, dict) or not isinstance(cast("dict[str, Any]", value).get("entry"), str):
@@ -244,7 +246,7 @@ def _listed(file: Path, end: str, value: Any) -> Listed:
     api = table.get("api", "gymnasium")
     if api not in APIS:
         raise UsageError(f"{file}: api {api!r} of {end!r} is none of {', '.join(APIS)}")
-    return Listed(**table)
+    return ListedEnvironment(**table)
 
 
 def _check_keys(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> None:

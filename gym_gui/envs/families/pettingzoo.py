@@ -23,7 +23,7 @@ from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.families.gymnasium import WALKER
-from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.family import Family, Teams, one_team_per_agent, ranked, team_returns
 from gym_gui.envs.index_child import pettingzoo_rows
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
@@ -173,7 +173,7 @@ class PettingZooFamily(Family):
         return _game(spec) not in _OPEN and not spec.id.startswith("atari/")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
+        return one_team_per_agent(adapter) if _rivals(spec) else super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """Return each player's outcome by its return, if players compete and the episode has ended.
@@ -224,7 +224,7 @@ class PettingZooFamily(Family):
             return boards.words_since(environment, _game(environment.spec), actions, since)
         if _game(environment.spec) == "hanabi":
             names = list(self.seat_names(environment).values())
-            return openspiel_text.heard_since(environment.env.hanabi_env.game_state, names, since)
+            return openspiel_text.moves_since(environment.env.hanabi_env.game_state, names, since)
         return [self.action_meanings(environment, agent)[int(action)] for agent, action in played[since:]]
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:

@@ -13,7 +13,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 JAX = "jax==0.10.2"
 _BEGIN_S = 900.0
@@ -89,7 +89,7 @@ class PgxFamily(OwnPythonFamily):
     def server_variables(self) -> Mapping[str, str]:  # type: ignore[override]
         return compiled_once(self.name)
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return replace(super().wanted(spec, {"game": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def hidden_information(self, spec: EnvSpec) -> bool:

@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _GAMES: Mapping[str, str] = {
     "bigfish": "Eat smaller fish and grow; larger ones eat you.",
@@ -55,7 +55,7 @@ class ProcgenFamily(OwnPythonFamily):
         game = task.removeprefix("procgen:").removeprefix("procgen-").removesuffix("-v0")
         return (task, f"procgen/{game}")
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         return super().wanted(spec, {"game": spec.short_id, **arguments})
 
     def title_of(self, spec: EnvSpec) -> str:

@@ -14,13 +14,13 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete
 from gym_gui.core.paradigms import ParadigmAdapter
-from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.family import Family, Teams, one_team_per_agent, ranked, team_returns
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.remote_env import Place, Wanted
+    from gym_gui.envs.remote_env import InstanceRequest, Place
 
 
 class ServedFamily(Family):
@@ -30,16 +30,16 @@ class ServedFamily(Family):
         """Return which server makes the environment and where it runs."""
         raise NotImplementedError
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         """Return the request with which the server makes the environment.
 
         Args:
             spec: The environment.
             arguments: Keyword arguments of :meth:`build`, with ``render_mode`` and ``api`` added.
         """
-        from gym_gui.envs.remote_env import Wanted
+        from gym_gui.envs.remote_env import InstanceRequest
 
-        return Wanted(str(spec.entry_point), arguments, spec.api)
+        return InstanceRequest(str(spec.entry_point), arguments, spec.api)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         from gym_gui.envs.remote_env import make_served
@@ -57,7 +57,7 @@ class ServedFamily(Family):
             table = cast("Mapping[str, Sequence[str]]", named)
             return {str(team): tuple(map(str, agents)) for team, agents in table.items()}
         if spec.api == "aec" and len(adapter.possible_agents) > 1 and not metadata.get("is_parallelizable"):
-            return each_alone(adapter)
+            return one_team_per_agent(adapter)
         return super().teams(spec, adapter)
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
@@ -152,10 +152,10 @@ class OwnPythonFamily(ServedFamily):
         return super().spec(env_id, entry_point, package=self.name, extra=self.name, **facts)
 
     def place(self, spec: EnvSpec) -> Place:
-        from gym_gui.envs.remote_env import Here
+        from gym_gui.envs.remote_env import LocalServer
 
         self.require()
-        return Here(self.name, self.interpreter, variables=tuple(self.server_variables.items()))
+        return LocalServer(self.name, self.interpreter, variables=tuple(self.server_variables.items()))
 
 
 def _metadata(env: Any) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _CALLS = 8
 """Maximum number of calls to the engine in one step; each may take its whole time limit."""
@@ -32,7 +32,7 @@ class SimulatorFamily(OwnPythonFamily):
         """
         return f"{self.name} {env_kwargs.get('host', '127.0.0.1')}:{env_kwargs.get('port', self.port)}"
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         """Return the request to the server, with time limits longer than all of its calls to the engine.
 
         So the server itself can report an engine that does not answer.

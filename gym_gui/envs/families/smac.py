@@ -11,7 +11,7 @@ from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _START_S = 120.0
 
@@ -88,7 +88,7 @@ class SmacFamily(SimulatorFamily):
         port = env_kwargs.get("port")
         return "" if port is None else f"{self.name} {env_kwargs.get('host', '127.0.0.1')}:{port}"
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         """Return the request to the server, with facts about the map and the path in ``SC2PATH``."""
         name = spec.short_id
         facts = {"map_name": name, **_MAPS[name]._asdict(), "sc2_path": os.environ.get("SC2PATH", "")}

@@ -15,7 +15,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.remote_env import Wanted
+    from gym_gui.envs.remote_env import InstanceRequest
 
 _HEAD = "textarena/"
 _TRAINING = "-train"
@@ -171,7 +171,7 @@ class TextArenaFamily(OwnPythonFamily):
             if row["game"] in _GAMES and row["readable"]
         ]
 
-    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> InstanceRequest:
         """Return the request to the server, with the number of players and their teams.
 
         Raises:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
-from gym_gui.envs.family import Family, each_alone, ranked, team_returns
+from gym_gui.envs.family import Family, one_team_per_agent, ranked, team_returns
 from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import LAYOUTS, Axis, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec, split_version
@@ -153,7 +153,7 @@ class VizdoomFamily(Family):
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Return one team per player, or one team for all in a cooperative match."""
-        return each_alone(adapter) if _against_each_other(spec) else super().teams(spec, adapter)
+        return one_team_per_agent(adapter) if _against_each_other(spec) else super().teams(spec, adapter)
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
         """Return each team's score in a match: frags, or monsters killed; ``None`` for a single player."""

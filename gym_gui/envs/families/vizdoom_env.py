@@ -45,7 +45,7 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
     import_module("vizdoom.gymnasium_wrapper")
     kwargs = dict(env_kwargs)
     delta = bound_of(kwargs.pop("delta", None))
-    kwargs |= held_at_once(kwargs.pop("actions", None), kwargs)
+    kwargs |= action_arguments(kwargs.pop("actions", None), kwargs)
     deltas = kwargs.pop("deltas", None)
 
     def make() -> Any:
@@ -73,7 +73,7 @@ def bound_of(delta: Any) -> float | None:
     return delta
 
 
-def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def action_arguments(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the package's arguments for a value of ``actions``; raise :class:`UsageError` if unknown."""
     if actions is None:
         return {}

@@ -31,7 +31,7 @@ from gymnasium.utils import seeding
 
 from gym_gui.core.errors import UsageError
 from gym_gui.envs.families.vizdoom_engine import Engine
-from gym_gui.envs.families.vizdoom_env import BOUND, bound_of, delta_buttons, held_at_once, name_of
+from gym_gui.envs.families.vizdoom_env import BOUND, action_arguments, bound_of, delta_buttons, name_of
 
 _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
 """Time limits in seconds for an engine's start, step and close, and for the end of a killed engine."""
@@ -155,7 +155,7 @@ class DoomMatch:
         self.scenario, self.render_mode = scenario, render_mode
         self.possible_agents = [f"player_{i}" for i in range(players)]
         self.agents: list[str] = []
-        pressed = held_at_once(kwargs.pop("actions"), kwargs)["max_buttons_pressed"]
+        pressed = action_arguments(kwargs.pop("actions"), kwargs)["max_buttons_pressed"]
         kwargs.pop("max_buttons_pressed", None)
         delta, deltas = bound_of(kwargs.pop("delta", None)), delta_buttons(kwargs.pop("deltas", []))
         self._skip = _whole(kwargs, "frame_skip", 1, least=1)

@@ -12,8 +12,8 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
-from gym_gui.core.paradigms import Option, OptionLibrary, Place
-from gym_gui.envs.describers.grid_words import COLORS, GridView, Thing
+from gym_gui.core.paradigms import Option, OptionLibrary, RelativePosition
+from gym_gui.envs.describers.grid_words import COLORS, GridObject, GridView
 from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
 from gym_gui.envs.describers.minigrid import MiniGridDescriber
 from gym_gui.envs.instance import Instance
@@ -104,22 +104,24 @@ def _open(thing: str) -> Option:
     )
 
 
-def _option_name(thing: Thing) -> str:
+def _option_name(thing: GridObject) -> str:
     """Return the name of an object in options; a door's name does not contain its state."""
     return f"{thing.said[1]} door" if thing.said[0] == "door" else thing.name
 
 
-def _things(seen: GridView | None) -> Sequence[Thing]:
+def _things(seen: GridView | None) -> Sequence[GridObject]:
     return () if seen is None else seen.things
 
 
-def _places(name: str, seen: GridView | None) -> tuple[Place, ...]:
+def _places(name: str, seen: GridView | None) -> tuple[RelativePosition, ...]:
     """Return the positions of all visible objects with the name ``name``."""
-    return tuple(Place(each.ahead, each.right) for each in _things(seen) if _option_name(each) == name)
+    return tuple(
+        RelativePosition(each.ahead, each.right) for each in _things(seen) if _option_name(each) == name
+    )
 
 
 def _is_ahead(name: str, seen: GridView | None) -> bool:
-    return Place(1, 0) in _places(name, seen)
+    return RelativePosition(1, 0) in _places(name, seen)
 
 
 def _holds(seen: GridView | None) -> bool:
@@ -130,12 +132,12 @@ def _holds_nothing(seen: GridView | None, began: GridView | None) -> bool:
     return not _holds(seen)
 
 
-def _shut(name: str, seen: GridView | None) -> tuple[Place, ...]:
+def _shut(name: str, seen: GridView | None) -> tuple[RelativePosition, ...]:
     """Return the positions of the shut doors named ``name`` that the agent can open now."""
     key = seen is not None and seen.carried == name.replace("door", "key")
     can = ("closed", "locked") if key else ("closed",)
     return tuple(
-        Place(each.ahead, each.right)
+        RelativePosition(each.ahead, each.right)
         for each in _things(seen)
         if each.said[0] == "door" and _option_name(each) == name and each.said[2] in can
     )

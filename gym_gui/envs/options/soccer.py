@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from gym_gui.core.paradigms import Option, OptionLibrary, Place
-from gym_gui.envs.describers.grid_words import GridView, Thing
+from gym_gui.core.paradigms import Option, OptionLibrary, RelativePosition
+from gym_gui.envs.describers.grid_words import GridObject, GridView
 from gym_gui.envs.describers.multigrid import MultiGridDescriber
 from gym_gui.envs.instance import Instance
 
@@ -37,22 +37,22 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     ]
     read = partial(MultiGridDescriber(environment).view, mates={})
 
-    def at_stake(seen: GridView) -> tuple[Place, ...]:
+    def at_stake(seen: GridView) -> tuple[RelativePosition, ...]:
         """Return the positions of the free ball and of opponents that carry a ball."""
         return _places(seen, lambda each: _is_ball(each) or (_has_ball(each) and each.said[1] != team))
 
-    def at_a_mate(seen: GridView) -> bool:
+    def at_teammate(seen: GridView) -> bool:
         return bool(_places(seen, lambda each: _has_ball(each) and each.said[1] == team))
 
     def is_fetched(seen: GridView, began: GridView) -> bool:
-        return _holds(seen) or at_a_mate(seen)
+        return _holds(seen) or at_teammate(seen)
 
-    def is_news(seen: GridView, began: GridView) -> bool:
+    def has_ball_event(seen: GridView, began: GridView) -> bool:
         """Return whether the agent holds the ball, or a ball is newly in view, free or held by a player."""
-        new = (at_stake(seen) and not at_stake(began)) or (at_a_mate(seen) and not at_a_mate(began))
+        new = (at_stake(seen) and not at_stake(began)) or (at_teammate(seen) and not at_teammate(began))
         return _holds(seen) or bool(new)
 
-    def goal(own: bool) -> Callable[[GridView], tuple[Place, ...]]:
+    def goal(own: bool) -> Callable[[GridView], tuple[RelativePosition, ...]]:
         return lambda seen: _places(seen, lambda e: e.said[0] == "goal" and (e.said[1] == team) == own)
 
     options = [
@@ -74,9 +74,22 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
             goal(own=False),
             "carry the ball into the other side's goal",
         ),
-        Option("defend", (), STAY, _is_free, is_news, goal(own=True), "go before the own goal and guard it"),
         Option(
-            "search", (), SEARCH, _is_free, is_news, meaning="go where the ball may be until it is in view"
+            "defend",
+            (),
+            STAY,
+            _is_free,
+            has_ball_event,
+            goal(own=True),
+            "go before the own goal and guard it",
+        ),
+        Option(
+            "search",
+            (),
+            SEARCH,
+            _is_free,
+            has_ball_event,
+            meaning="go where the ball may be until it is in view",
         ),
     ]
     if mates:
@@ -86,15 +99,15 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     return OptionLibrary(tuple(options), read)
 
 
-def _places(seen: GridView, wanted: Callable[[Thing], bool]) -> tuple[Place, ...]:
-    return tuple(Place(each.ahead, each.right) for each in seen.things if wanted(each))
+def _places(seen: GridView, wanted: Callable[[GridObject], bool]) -> tuple[RelativePosition, ...]:
+    return tuple(RelativePosition(each.ahead, each.right) for each in seen.things if wanted(each))
 
 
-def _is_ball(thing: Thing) -> bool:
+def _is_ball(thing: GridObject) -> bool:
     return thing.said[0] == "ball"
 
 
-def _has_ball(thing: Thing) -> bool:
+def _has_ball(thing: GridObject) -> bool:
     return thing.said[0] == "agent" and thing.said[-1] == "ball"
 
 

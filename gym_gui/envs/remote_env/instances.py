@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, UsageError, WorkerLaunchError
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.envs.remote_env.server_connection import Connection, Ticket
+from gym_gui.envs.remote_env.server_connection import Connection, PendingRequest
 from gym_gui.envs.remote_env.servers import Place, Server, server_of
 from mosaic_env_server.plain import LOST, dumps, loads
 from mosaic_worker.codec import Codec, NotInSpace
@@ -20,7 +20,7 @@ from mosaic_worker.spaces import Space
 
 
 @dataclass(frozen=True)
-class Wanted:
+class InstanceRequest:
     """Request for a served environment, with the time limits of its server.
 
     Attributes:
@@ -39,7 +39,7 @@ class Wanted:
     step_s: float = 60.0
 
 
-def make_served(place: Place, wanted: Wanted) -> ServedEnv:
+def make_served(place: Place, wanted: InstanceRequest) -> ServedEnv:
     """Make an environment on a server.
 
     Args:
@@ -51,7 +51,7 @@ def make_served(place: Place, wanted: Wanted) -> ServedEnv:
     """
     server = server_of(place)
     order = pb.Make(entry=wanted.entry, arguments=_plain(wanted.arguments), api=wanted.api)
-    made = server.known(order)
+    made = server.cached_description(order)
     first: tuple[Connection, int] | None = None
     if made is None:
         try:
@@ -97,15 +97,15 @@ class ServedEnv:
         self,
         server: Server,
         order: pb.Make,
-        wanted: Wanted,
+        wanted: InstanceRequest,
         made: pb.Made,
         first: tuple[Connection, int] | None,
     ) -> None:
         self._server, self._order, self._wanted, self._made = server, order, wanted, made
         self._connection, self._number = first or (None, 0)
-        self._pending: Ticket | None = None
-        self._making: Ticket | None = None
-        self._beginning: tuple[Connection, Ticket] | None = None
+        self._pending: PendingRequest | None = None
+        self._making: PendingRequest | None = None
+        self._beginning: tuple[Connection, PendingRequest] | None = None
         self.metadata: Mapping[str, Any] = {**loads(made.metadata or "{}"), "served": True}
         self.render_mode = made.render_mode or None
         self.spec = SimpleNamespace(max_episode_steps=made.max_episode_steps or None)
@@ -176,7 +176,9 @@ class ServedEnv:
             self._await_report(connection, making, self._wanted.begin_s, "making it")
         return self._await_report(connection, ticket, self._wanted.begin_s, "reset()").state
 
-    def _order_reset(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[Connection, Ticket]:
+    def _order_reset(
+        self, seed: int | None, options: Mapping[str, Any] | None
+    ) -> tuple[Connection, PendingRequest]:
         self._pending = None
         try:
             connection = self._server.connection()
@@ -225,11 +227,13 @@ class ServedEnv:
             self._connection, self._send_order(self._connection, order), within_s, doing
         )
 
-    def _send_order(self, connection: Connection, order: pb.Order) -> Ticket:
+    def _send_order(self, connection: Connection, order: pb.Order) -> PendingRequest:
         order.instance = self._number
         return connection.order(order)
 
-    def _await_report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
+    def _await_report(
+        self, connection: Connection, ticket: PendingRequest, within_s: float, doing: str
+    ) -> pb.Report:
         report = self._server.report(connection, ticket, within_s, doing)
         if report.error and report.kind == LOST:
             raise EnvironmentLostError(report.error)

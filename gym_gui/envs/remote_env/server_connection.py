@@ -49,7 +49,7 @@ class PlayerLink(Protocol):
         ...
 
 
-class Ticket:
+class PendingRequest:
     """Handle of a request that was sent to an environment server.
 
     Attributes:
@@ -77,7 +77,7 @@ class Connection:
     def __init__(self, link: PlayerLink, memory: FrameMemory | None = None) -> None:
         self._link, self._memory = link, memory
         self._orders: list[pb.Order] = []
-        self._open: deque[Ticket] = deque()
+        self._open: deque[PendingRequest] = deque()
         self._lock = threading.RLock()
         self.lost, self.gone = "", False
 
@@ -101,10 +101,10 @@ class Connection:
                 raise ValueError(self.lost)
             return message.welcome
 
-    def order(self, order: pb.Order) -> Ticket:
+    def order(self, order: pb.Order) -> PendingRequest:
         """Queue a request and return its ticket, with which :meth:`report` returns the server's report."""
         with self._lock:
-            ticket = Ticket()
+            ticket = PendingRequest()
             self._orders.append(order)
             self._open.append(ticket)
             if len(self._orders) >= _TOGETHER:
@@ -120,7 +120,7 @@ class Connection:
         with self._lock:
             self._flush(_SEND_S, "an order")
 
-    def report(self, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
+    def report(self, ticket: PendingRequest, within_s: float, doing: str) -> pb.Report:
         """Wait for the server's report on a request and return it.
 
         Args:

@@ -16,7 +16,7 @@ from pathlib import Path
 from gym_gui.core.errors import EnvironmentLostError, MosaicError, WorkerLaunchError
 from gym_gui.core.foreign_python import python_environment
 from gym_gui.core.paths import cache_dir
-from gym_gui.envs.remote_env.server_connection import Connection, Ticket
+from gym_gui.envs.remote_env.server_connection import Connection, PendingRequest
 from gym_gui.envs.remote_env.transports import AwaitedLink, PatientSocket
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.persistent_child import PersistentChild
@@ -31,7 +31,7 @@ _LAST_WORDS_S = 1.0
 
 
 @dataclass(frozen=True)
-class Here:
+class LocalServer:
     """Location of an environment server that is started on this machine.
 
     Attributes:
@@ -50,7 +50,7 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class RemoteServer:
     """Location of an environment server on another machine (``python -m mosaic_env_server.remote``).
 
     Attributes:
@@ -66,7 +66,7 @@ class Elsewhere:
     tls_root: Path | None = None
 
 
-Place = Here | Elsewhere
+Place = LocalServer | RemoteServer
 
 
 class Server:
@@ -110,7 +110,7 @@ class Server:
         """Return a number for a new instance."""
         return next(self._numbers)
 
-    def known(self, make: pb.Make) -> pb.Made | None:
+    def cached_description(self, make: pb.Make) -> pb.Made | None:
         """Return the stored description of an environment with these arguments; ``None`` if unknown."""
         return self._known.get((make.entry, make.arguments, make.api))
 
@@ -118,7 +118,9 @@ class Server:
         """Store the description of an environment with these arguments."""
         self._known[(make.entry, make.arguments, make.api)] = made
 
-    def report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
+    def report(
+        self, connection: Connection, ticket: PendingRequest, within_s: float, doing: str
+    ) -> pb.Report:
         """Return the server's report on a request.
 
         Raises:
@@ -160,7 +162,7 @@ class Server:
     def _open(self) -> Connection:
         place = self._place
         try:
-            if isinstance(place, Elsewhere):
+            if isinstance(place, RemoteServer):
                 from gym_gui.envs.remote_env.grpc_carrier import open_remote
 
                 certificate = place.tls_root.read_bytes() if place.tls_root is not None else None
@@ -175,7 +177,7 @@ class Server:
         except OSError as exc:
             raise WorkerLaunchError(f"{self.name} cannot be reached: {exc}") from exc
         try:
-            connection.greet(place.token if isinstance(place, Elsewhere) else "", _START_S)
+            connection.greet(place.token if isinstance(place, RemoteServer) else "", _START_S)
         except ValueError as exc:
             connection.close()
             self._end_child("")
@@ -187,7 +189,7 @@ class Server:
             raise WorkerLaunchError(f"{self.name} {self._why(connection, error)}") from None
         return connection
 
-    def _start(self, place: Here) -> Connection:
+    def _start(self, place: LocalServer) -> Connection:
         memory = FrameMemory.create()
         ours, theirs = socket.socketpair()
         fds = [theirs.fileno(), *([memory.fd] if memory is not None else [])]
@@ -206,7 +208,7 @@ class Server:
             theirs.close()
         return Connection(PatientSocket(ours), memory)
 
-    def _start_program(self, place: Here) -> Connection:
+    def _start_program(self, place: LocalServer) -> Connection:
         child_in, our_out = os.pipe()
         our_in, child_out = os.pipe()
         try:
@@ -228,7 +230,7 @@ class Server:
         reader, writer = os.fdopen(our_in, "rb"), os.fdopen(our_out, "wb", 0)
         return Connection(AwaitedLink(JsonLink(reader, writer, pb.FromEnvironment)))
 
-    def _environment(self, place: Here) -> dict[str, str]:
+    def _environment(self, place: LocalServer) -> dict[str, str]:
         foreign = place.python is not None and place.python != Path(sys.executable)
         env = python_environment(foreign, cache_dir() / "environments" / place.name, path=place.path)
         return {**env, **dict(place.variables)}

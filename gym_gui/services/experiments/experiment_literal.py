@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import cast
 
-from gym_gui.core.errors import ExperimentError, Place
+from gym_gui.core.errors import ExperimentError, FilePosition
 from gym_gui.core.validation import shown
 
 
@@ -34,7 +34,7 @@ def parse_python(source: str, name: str) -> ast.Module:
             warnings.simplefilter("ignore")  # a text such as '\\d' is not a reason to fail
             tree = ast.parse(source)
     except SyntaxError as error:
-        place = Place(name, error.lineno or 1, error.offset or 0)
+        place = FilePosition(name, error.lineno or 1, error.offset or 0)
         message = f"{name}:{place.line}: not valid Python: {error.msg}"
         raise ExperimentError(message, place=place) from None
     except (ValueError, RecursionError, MemoryError) as error:
@@ -110,7 +110,7 @@ def _refuse_double_keys(node: ast.Dict, name: str) -> None:
     for key in node.keys:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             if key.value in seen:
-                place = Place(name, key.lineno, key.col_offset + 1)
+                place = FilePosition(name, key.lineno, key.col_offset + 1)
                 message = f"{name}:{key.lineno}: key {shown(key.value)} is given twice"
                 raise ExperimentError(message, place=place)
             seen.add(key.value)

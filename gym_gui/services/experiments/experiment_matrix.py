@@ -14,7 +14,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import execution_from_data
 from gym_gui.core.experiment.matrix import Lineup, Matrix, Seat, Variant
 from gym_gui.core.experiment.matrix_data import matrix_from_data
-from gym_gui.core.experiment.matrix_expansion import Places, PlacesOf, expand
+from gym_gui.core.experiment.matrix_expansion import PlacesOf, SlotsAndTeams, expand
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError, Plain, keys, mapping
 
@@ -164,7 +164,7 @@ def _table(value: object) -> dict[str, Plain]:
     return cast("dict[str, Plain]", value) if isinstance(value, dict) else {}
 
 
-def places_of(operator: OperatorConfig) -> Places:
+def places_of(operator: OperatorConfig) -> SlotsAndTeams:
     """Return the slots of an operator's environment. The environment is created to list them, then closed.
 
     Raises:
@@ -181,6 +181,6 @@ def places_of(operator: OperatorConfig) -> Places:
     )
     with contextlib.closing(made) as environment:
         teams = operator.teams if operator.teams is not None else environment.teams
-        return Places(
+        return SlotsAndTeams(
             tuple(environment.adapter.possible_agents), {team: tuple(who) for team, who in teams.items()}
         )

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-from gym_gui.core.errors import ExperimentError, Place
+from gym_gui.core.errors import ExperimentError, FilePosition
 from gym_gui.core.experiment.experiment_data import FILE
 from gym_gui.core.paths import PACKAGE
 from gym_gui.processes.outcome import ChildStatus, from_code
@@ -73,7 +73,7 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
     reply = _run_sandbox(json.dumps(request).encode(), limits)
     if "error" in reply:
         failure = _failure(reply, name, limits)
-        failure.place = Place(name, int(reply.get("line", 0)), int(reply.get("column", 0)))
+        failure.place = FilePosition(name, int(reply.get("line", 0)), int(reply.get("column", 0)))
         raise failure
     data = cast("dict[str, object]", reply["data"])
     if not {"operators", "matrix"} & set(data):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from gym_gui.core.errors import ExperimentError, Place
+from gym_gui.core.errors import ExperimentError, FilePosition
 from gym_gui.core.validation import shown
 
 
@@ -30,7 +30,7 @@ def parse_yaml(source: str, name: str) -> object:
                 if key in written[:i] and key != "<<":
                     line = node.start_mark.line + 1
                     second = [k for k, _ in node.value if getattr(k, "value", None) == key][1].start_mark
-                    place = Place(name, second.line + 1, second.column + 1)
+                    place = FilePosition(name, second.line + 1, second.column + 1)
                     raise ExperimentError(f"{name}:{line}: key {shown(key)} is given twice", place=place)
             return super().construct_mapping(node, deep=deep)
 
@@ -38,7 +38,7 @@ def parse_yaml(source: str, name: str) -> object:
         return yaml.load(source, Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        place = Place(name, mark.line + 1, mark.column + 1) if mark else Place(name, 1)
+        place = FilePosition(name, mark.line + 1, mark.column + 1) if mark else FilePosition(name, 1)
         raise ExperimentError(f"{name}:{place.line}: not valid YAML: {error.problem}", place=place) from None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]

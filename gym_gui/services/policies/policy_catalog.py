@@ -71,7 +71,7 @@ class Policy:
         """Whether the policy can play without further choices, such as a file or a model."""
         return not (self.takes or self.model)
 
-    def knows(self, env_id: str) -> bool:
+    def is_made_for(self, env_id: str) -> bool:
         """Return whether the policy is made for this environment in particular."""
         return bool(self.environments) and matches(env_id, self.environments)
 

@@ -89,7 +89,9 @@ def is_own_form(path: Path) -> bool:
         return False
 
 
-def take_in(library: PolicyLibrary, path: Path, name: str = "", licence: str = "") -> PolicyEntry:
+def import_shared_policy(
+    library: PolicyLibrary, path: Path, name: str = "", licence: str = ""
+) -> PolicyEntry:
     """Import a policy in MOSAIC's format into the library.
 
     Args:
@@ -148,7 +150,7 @@ def admit(library: PolicyLibrary, folder: Path, name: str, licence: str = "") ->
     entry = library.find(name)
     if score is None:
         return entry
-    library.scores.keep(entry.file, score)
+    library.scores.save(entry.file, score)
     return replace(entry, score=score)
 
 

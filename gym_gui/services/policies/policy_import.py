@@ -21,7 +21,7 @@ from gym_gui.core.errors import (
 )
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.processes.run_child import run_child_sync
-from gym_gui.services.policies.policy_exchange import admit, incoming, is_own_form, take_in
+from gym_gui.services.policies.policy_exchange import admit, import_shared_policy, incoming, is_own_form
 from gym_gui.services.policies.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.workers.discovery import known_workers
 from gym_gui.workers.environment_variables import worker_environment
@@ -76,7 +76,7 @@ def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float 
     if is_own_form(path) and not request.worker:
         if request.extra:
             raise UsageError(f"{path} already has MOSAIC's format: leave out {request.extra[0]}")
-        return take_in(library, path, request.name, request.licence)
+        return import_shared_policy(library, path, request.name, request.licence)
     definition = importer(path, request.worker)
     if not request.env_id:
         raise UsageError(

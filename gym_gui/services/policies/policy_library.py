@@ -22,7 +22,7 @@ from gym_gui.services.policies.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.policy_files import PolicyFile, describe_policy, find_policy_files
 from gym_gui.services.store import Store
 from gym_gui.services.trainings.training_titles import titles_in
-from gym_gui.services.trash import throw_away
+from gym_gui.services.trash import move_to_trash
 from mosaic_worker.failures import described
 from mosaic_worker.plain_files import read_file, replace_file
 
@@ -260,7 +260,7 @@ class PolicyLibrary:
             raise UsageError(f"{name} is not removed. {entry.fixed}")
         if _is_written(entry.file.path):
             raise UsageError(f"a training is writing {name}", fix="Stop the training first")
-        return throw_away(entry.file.path)
+        return move_to_trash(entry.file.path)
 
 
 def at_path(assignment: WorkerAssignment, library: PolicyLibrary | None = None) -> WorkerAssignment:

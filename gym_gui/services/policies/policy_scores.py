@@ -106,7 +106,7 @@ class ScoreStore:
         except (OSError, ValueError, UsageError):
             return None
 
-    def keep(self, policy: PolicyFile, score: PolicyScore) -> None:
+    def save(self, policy: PolicyFile, score: PolicyScore) -> None:
         """Save a score, replacing an earlier one.
 
         Raises:

@@ -38,7 +38,7 @@ class Requests(Generic[_T]):
         """End the stream after the requests that were added so far."""
         self._queue.put_nowait(None)
 
-    async def hold_until_admitted(self, call: Any) -> None:
+    async def wait_until_admitted(self, call: Any) -> None:
         """Send the requests after the server has accepted the call, and none if the server refuses it.
 
         A request that is sent while the server refuses the call would hide the server's reason: the writer
@@ -133,7 +133,7 @@ class Connection:
         try:
             call = method(request if requests is None else requests.sent(), metadata=self._metadata)
             if requests is not None:
-                await requests.hold_until_admitted(call)
+                await requests.wait_until_admitted(call)
             async for message in call:
                 yield message
         except grpc.aio.AioRpcError as error:

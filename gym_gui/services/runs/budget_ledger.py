@@ -75,7 +75,7 @@ class BudgetLedger:
 
     def remaining(self, account: str) -> RemainingBudget:
         """Return the amount of an account that is neither spent nor reserved, as far as known."""
-        budget, gone = self._budgets.get(account, NOTHING), self.gone(account)
+        budget, gone = self._budgets.get(account, NOTHING), self.spent_and_reserved(account)
         most = budget if self._limits is None else self._limits.get(account, NOTHING)
         return RemainingBudget(
             most.tokens - gone.tokens if budget.tokens else math.inf,
@@ -86,7 +86,7 @@ class BudgetLedger:
         """Limit the total spending to amounts below the budgets, until the next call."""
         self._limits = amounts
 
-    def gone(self, account: str) -> Amount:
+    def spent_and_reserved(self, account: str) -> Amount:
         """Return the sum of what has been spent and reserved in an account."""
         known = self._account(account)
         return known.spent + known.held

@@ -123,7 +123,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Part:
+class QueriedOperator:
     """One operator of a run that a query covers.
 
     Attributes:
@@ -157,7 +157,7 @@ class QueryTables:
         for setting in _MAKING:
             self._connection.execute(f"SET {setting}")
 
-    def episodes(self, part: Part) -> Path | None:
+    def episodes(self, part: QueriedOperator) -> Path | None:
         """Return the table file of an operator's finished episodes; ``None`` if no episodes are recorded.
 
         Raises:
@@ -166,7 +166,7 @@ class QueryTables:
         files = [part.operator.path / name for name in ("episodes.jsonl", "calls.jsonl")]
         return self._kept(part, "episodes", files, self._write_episodes)
 
-    def steps(self, part: Part) -> Path | None:
+    def steps(self, part: QueriedOperator) -> Path | None:
         """Return the table file of the steps in an operator's finished episodes; ``None`` if there is none.
 
         Raises:
@@ -191,7 +191,11 @@ class QueryTables:
                     size -= bytes_
 
     def _kept(
-        self, part: Part, what: str, files: Iterable[Path], write: Callable[[Part, Path], None]
+        self,
+        part: QueriedOperator,
+        what: str,
+        files: Iterable[Path],
+        write: Callable[[QueriedOperator, Path], None],
     ) -> Path | None:
         stamps = [_stamp(path) for path in files]
         if stamps[0] is None:
@@ -217,7 +221,7 @@ class QueryTables:
             ) from error
         return table
 
-    def _write_episodes(self, part: Part, to: Path) -> None:
+    def _write_episodes(self, part: QueriedOperator, to: Path) -> None:
         columns = dict(EPISODES)
         with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".jsonl") as file:
             for row in operator_episodes(part.run.run_id, part.operator):
@@ -226,7 +230,7 @@ class QueryTables:
             file.flush()
             self._copy("SELECT *", Path(file.name), columns, to)
 
-    def _write_steps(self, part: Part, to: Path, episodes: Path) -> None:
+    def _write_steps(self, part: QueriedOperator, to: Path, episodes: Path) -> None:
         values = [f"{literal(value)} AS {name}" for name, value in part.who.items()]
         values += [f"{made} AS {name}" for name, (_, made) in _STEP.items()]
         finished = (
@@ -237,7 +241,7 @@ class QueryTables:
             self._copy(f"SELECT {', '.join(values)}", source, _READ, to, finished, rows)
 
     @contextmanager
-    def _whole_rows(self, part: Part) -> Generator[Path]:
+    def _whole_rows(self, part: QueriedOperator) -> Generator[Path]:
         """Yield a file of an operator's complete step rows, without a last line that may be partial."""
         path = part.operator.path / "steps.jsonl"
         is_plain = path.exists()

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from ulid import ULID
 
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
 from gym_gui.core import clock
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
@@ -77,7 +77,7 @@ class Recorder:
         Raises:
             UsageError: ``out`` cannot be written.
         """
-        run_id = str(ULID())
+        run_id = new_ulid()
         folder = out / run_id
         started = clock.now().isoformat(timespec="seconds")
         full = {"format": RUN_FORMAT, "run_id": run_id, "status": RUNNING, "started_at": started, **header}
@@ -237,13 +237,13 @@ class Recorder:
             fix="Free some space, then continue with `mosaic run --resume`",
         )
 
-    def give_way(self) -> None:
+    def free_reserve(self) -> None:
         """Free the space that is reserved for ending a run on a full disk."""
         self._reserve.unlink(missing_ok=True)
 
     def close(self, status: str, **fields: Any) -> None:
         """End the run: write the final ``run.json`` and flush all files to disk."""
-        self.give_way()
+        self.free_reserve()
         operators = list(self._files)
         for files in self._files.values():
             files.close()
@@ -268,7 +268,7 @@ class Recorder:
         self.header[KEY] = run_digest(self.header)
 
 
-def require_room(out: Path) -> None:
+def check_writable(out: Path) -> None:
     """Check that a run could be written below ``out``, without leaving any file there.
 
     Raises:

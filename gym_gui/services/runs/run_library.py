@@ -228,7 +228,7 @@ class RunLibrary:
             self._index.save({name: known for name, known in self._known.items() if not known.entry.is_live})
             self._read_anew = 0
 
-    def look(self) -> list[RunEntry] | None:
+    def refresh(self) -> list[RunEntry] | None:
         """Return all entries, or ``None`` if a folder was added or removed since :meth:`scan`.
 
         Only runs that are being written are read. Another run changes when it is resumed, which the next

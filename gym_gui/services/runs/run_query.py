@@ -22,7 +22,15 @@ import orjson
 from gym_gui.analysis.exports.export import write_whole
 from gym_gui.analysis.records.reader import Run
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.services.runs.query_tables import EPISODES, STEPS, Part, QueryTables, connect, is_plain, literal
+from gym_gui.services.runs.query_tables import (
+    EPISODES,
+    STEPS,
+    QueriedOperator,
+    QueryTables,
+    connect,
+    is_plain,
+    literal,
+)
 
 OnParts = Callable[[int, int], None]
 """Type of a callback that gets the number of operators that have been read and the number of all operators.
@@ -45,7 +53,7 @@ _BATCH = 10_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """Result of a query.
 
     Attributes:
@@ -87,7 +95,7 @@ class RunQuery:
     def __exit__(self, *_: object) -> None:
         self._spill.cleanup()
 
-    def ask(self, sql: str, on_parts: OnParts | None = None) -> Answer:
+    def ask(self, sql: str, on_parts: OnParts | None = None) -> QueryResult:
         """Run an SQL statement and return its result.
 
         Args:
@@ -101,7 +109,7 @@ class RunQuery:
         connection = self._locked(statement, on_parts, ())
         result = self._execute(connection, statement)
         names = [str(column[0]) for column in result.description]
-        return Answer(names, self._rows(result))
+        return QueryResult(names, self._rows(result))
 
     def write_parquet(self, sql: str, path: Path, on_parts: OnParts | None = None) -> int:
         """Write the result of an SQL statement as Parquet, whole or not at all.
@@ -145,7 +153,9 @@ class RunQuery:
     def _locked(self, statement: str, on_parts: OnParts | None, written: Sequence[Path]) -> Any:
         """Return a connection that sees the tables and can read and write nothing else."""
         words = statement.lower()
-        parts = [Part(run, o, called) for run, called in self._runs for o in run.operators.values()]
+        parts = [
+            QueriedOperator(run, o, called) for run, called in self._runs for o in run.operators.values()
+        ]
         episodes: list[Path] = []
         steps: list[Path] = []
         for number, part in enumerate(parts):

@@ -29,7 +29,7 @@ class RunTitles:
         self._apart: dict[Path, str] = {}
         self._told: dict[Path, tuple[RunEntry, RunEntry]] = {}
 
-    def told_apart(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
+    def distinguish(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
         """Return the runs, each with the text that distinguishes it from runs of the same title.
 
         Args:

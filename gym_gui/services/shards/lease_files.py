@@ -45,7 +45,7 @@ class LeaseFiles:
         """Whether there is a lease that has not expired."""
         return self.lease is not None and self._clock() - self._seen_at < self.lease.for_s
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Check for a new or renewed lease, at most once per second.
 
         Returns:

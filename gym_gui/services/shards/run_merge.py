@@ -18,16 +18,16 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.core.experiment.seed_lists import MAX_EPISODES
-from gym_gui.core.experiment.shards import BY_SEEDS, SHARD, SHARDS, Scheduled, Shard, schedule_of
+from gym_gui.core.experiment.shards import BY_SEEDS, SHARD, SHARDS, ScheduledEpisodes, Shard, schedule_of
 from gym_gui.core.experiment.spending import Amounts, plain_amounts
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.records import RENAMED, SEAT_NAMES, TOURNAMENT
 from gym_gui.core.validation import integer
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED, Recorder, RecordingError
 from gym_gui.services.runs.run_packing import compress_ended
-from gym_gui.services.shards.shard_budgets import merge_ledgers, spent_in
-from gym_gui.services.shards.shard_copy import Owners, ShardCopy, owners_of
-from gym_gui.services.shards.shard_parts import (
+from gym_gui.services.shards.shard_budgets import ledger_sums, merge_ledgers
+from gym_gui.services.shards.shard_copy import EpisodeOwners, ShardCopy, owners_of
+from gym_gui.services.shards.shard_set import (
     OnPart,
     ShardPart,
     ShardSet,
@@ -47,7 +47,7 @@ OnBytes = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedRun:
     """A run that was merged from shards.
 
     Attributes:
@@ -83,7 +83,7 @@ def merge_shards(
     lost: Amounts | None = None,
     on_part: OnPart | None = None,
     on_bytes: OnBytes | None = None,
-) -> Merged:
+) -> MergedRun:
     """Merge shards into one run folder.
 
     Args:
@@ -128,7 +128,7 @@ def merge_shards(
                 fix="Free some space, or choose another folder with --out",
             ) from error
         folder = made.rename(out / made.name)
-    return Merged(
+    return MergedRun(
         folder,
         status,
         len(shards.parts),
@@ -164,7 +164,7 @@ class _Merge:
             if place >= 0
         )
 
-    def _not_done(self, operator: str, owners: Owners) -> list[int]:
+    def _not_done(self, operator: str, owners: EpisodeOwners) -> list[int]:
         return [
             index
             for index, (place, at) in enumerate(zip(owners.part, owners.at, strict=True))
@@ -209,7 +209,7 @@ class _Merge:
         )
         return f"{part.shard.words} has {left} of {wording.count(episodes, 'episode')} left to play: {how}"
 
-    def _cut(self) -> list[Scheduled]:
+    def _cut(self) -> list[ScheduledEpisodes]:
         about = mapping(self._parts[0].header.get(SHARD)) or {}
         seatings = mapping(about.get("seatings")) or {}
         episodes = integer(
@@ -314,7 +314,7 @@ def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}
     row |= {key: said[key] for key in ("machine", "commit") if said.get(key) not in (None, common[key])}
-    if spent := spent_in(part.folder):
+    if spent := ledger_sums(part.folder):
         row["spent"] = plain_amounts(spent)
     others = {n: v for n, v in part.versions.items() if v != common["versions"].get(n)}
     return {**row, **({"versions": others} if others else {})}

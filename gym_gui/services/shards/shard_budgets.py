@@ -16,7 +16,7 @@ LOST = "lost"
 """Ticket in the merged ledger for amounts that shards without results may have spent."""
 
 
-def spent_in(folder: Path) -> dict[str, Amount]:
+def ledger_sums(folder: Path) -> dict[str, Amount]:
     """Return the spending according to a run folder's ledger, by account; empty without a ledger.
 
     Raises:
@@ -36,11 +36,11 @@ def spent_in(folder: Path) -> dict[str, Amount]:
     return found
 
 
-def spent_in_all(folders: Iterable[Path]) -> dict[str, Amount]:
-    """Return the sums of the ledgers of several run folders. Raises like :func:`spent_in`."""
+def ledger_sums_of(folders: Iterable[Path]) -> dict[str, Amount]:
+    """Return the sums of the ledgers of several run folders. Raises like :func:`ledger_sums`."""
     found: dict[str, Amount] = {}
     for folder in folders:
-        for account, amount in spent_in(folder).items():
+        for account, amount in ledger_sums(folder).items():
             found[account] = found.get(account, NOTHING) + amount
     return found
 

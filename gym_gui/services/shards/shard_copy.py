@@ -13,8 +13,8 @@ from typing import BinaryIO, Final, Self
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recorder import Recorder
-from gym_gui.services.shards.shard_parts import ShardPart, UnmergeableError
 from gym_gui.services.shards.shard_rows import CALLS, EPISODES, STEPS
+from gym_gui.services.shards.shard_set import ShardPart, UnmergeableError
 
 _BLOCK: Final = 1 << 20
 _MOST_OPEN: Final = 64
@@ -25,7 +25,7 @@ OnBytes = Callable[[int], None]
 
 
 @dataclass
-class Owners:
+class EpisodeOwners:
     """The shard from which each episode of an operator is copied.
 
     Attributes:
@@ -39,7 +39,7 @@ class Owners:
     twice: int = 0
 
 
-def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owners:
+def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> EpisodeOwners:
     """Choose the copy of each episode: that of the last shard that has finished the episode.
 
     Args:
@@ -50,7 +50,7 @@ def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owner
     Raises:
         UnmergeableError: Two shards have different results for the same episode.
     """
-    found = Owners(array("q", [-1]) * episodes, array("q", [-1]) * episodes)
+    found = EpisodeOwners(array("q", [-1]) * episodes, array("q", [-1]) * episodes)
     conflicts: list[str] = []
     for place, part in enumerate(parts):
         rows = part.rows.get(operator)
@@ -104,7 +104,7 @@ class ShardCopy:
         for file in self._files.values():
             file.close()
 
-    def episodes(self, operator: str, owners: Owners) -> None:
+    def episodes(self, operator: str, owners: EpisodeOwners) -> None:
         """Copy the rows and lines of an operator's episodes.
 
         Raises:
@@ -123,7 +123,7 @@ class ShardCopy:
             lines += self._read(rows.folder / EPISODES, rows.lines[first], rows.lines[end])
         self._recorder.episode(operator, b"".join(steps), b"".join(lines))
 
-    def calls(self, operator: str, owners: Owners) -> None:
+    def calls(self, operator: str, owners: EpisodeOwners) -> None:
         """Copy an operator's model calls in the order of the episodes; those of the chosen copy come last.
 
         Raises:
@@ -174,7 +174,7 @@ class ShardCopy:
         return file
 
 
-def _stretches(owners: Owners) -> Iterator[tuple[int, int, int]]:
+def _stretches(owners: EpisodeOwners) -> Iterator[tuple[int, int, int]]:
     """Yield ranges of successive episodes in one shard: the shard's position, and their first and end
     position."""
     place, first, end = -1, 0, 0

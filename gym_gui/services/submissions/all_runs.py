@@ -52,11 +52,11 @@ class AllRuns:
             yield from library.scan()
         yield [entry for submissions in self._submissions.values() for entry in submissions.scan()]
 
-    def look(self) -> list[RunEntry] | None:
+    def refresh(self) -> list[RunEntry] | None:
         """Return all entries, or ``None`` if a folder was added or removed since :meth:`scan`."""
         found: list[RunEntry] = []
         for library in self._libraries():
-            looked = library.look()
+            looked = library.refresh()
             if looked is None:
                 return None
             found += looked
@@ -67,7 +67,7 @@ class AllRuns:
         """Return the entries, newest first, with titles that differ."""
         mixed = self._others or any(run.submission for run in runs)
         newest = sorted(runs, key=lambda run: run.run_id, reverse=True) if mixed else runs
-        return self._titles.told_apart(newest)
+        return self._titles.distinguish(newest)
 
     def again(self, known: Sequence[RunEntry], paths: Sequence[Path]) -> list[RunEntry]:
         """Read some runs again, and return the updated list without runs that no longer exist."""

@@ -16,7 +16,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.experiment.tournament_pool import altered
 from gym_gui.core.trusted import user_code
-from gym_gui.core.trusted.subjects import Need, Subject, subject_of
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject, subject_of
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiments.experiment_identity import content_of
 from gym_gui.services.submissions.shell import EXPERIMENT
@@ -28,7 +28,7 @@ _NEEDS: Final = "needs.json"
 
 
 def write_bundle(
-    folder: Path, asked: Experiment | Tournament, needs: Iterable[Need], place: str = ""
+    folder: Path, asked: Experiment | Tournament, needs: Iterable[RequiredSubject], place: str = ""
 ) -> Experiment | Tournament:
     """Write the bundle for hosts into a new folder.
 
@@ -50,14 +50,14 @@ def write_bundle(
     return moved
 
 
-def write_training_bundle(folder: Path, trainings: Trainings, needs: Iterable[Need]) -> None:
+def write_training_bundle(folder: Path, trainings: Trainings, needs: Iterable[RequiredSubject]) -> None:
     """Write the bundle for hosts that train, like :func:`write_bundle`."""
     with _made(folder, needs):
         (folder / SEEDS).write_text("".join(f"{each.seed}\n" for each in trainings.parts))
 
 
 @contextmanager
-def _made(folder: Path, needs: Iterable[Need]) -> Generator[None]:
+def _made(folder: Path, needs: Iterable[RequiredSubject]) -> Generator[None]:
     try:
         folder.mkdir(parents=True, mode=0o700)
         (folder / FILES).mkdir()

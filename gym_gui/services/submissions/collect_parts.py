@@ -12,8 +12,8 @@ from typing import Final
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.runs.recorder import read_header
-from gym_gui.services.shards.shard_parts import read_parts
-from gym_gui.services.submissions.collect_trainings import take_training
+from gym_gui.services.shards.shard_set import read_parts
+from gym_gui.services.submissions.collect_trainings import move_training
 from gym_gui.services.submissions.submission_errors import (
     HostFailedError,
     HostUnreachableError,
@@ -44,7 +44,7 @@ async def receive(submission: Submission, number: int, bring: Callable[[Path], A
     try:
         incoming.parent.mkdir(exist_ok=True)
         await bring(incoming)
-        await asyncio.to_thread(take_part, incoming, submission, number)
+        await asyncio.to_thread(move_part, incoming, submission, number)
     except (HostUnreachableError, HostFailedError, OSError) as error:
         raise_if_full(error, incoming.parent)
         raise
@@ -52,7 +52,7 @@ async def receive(submission: Submission, number: int, bring: Callable[[Path], A
         shutil.rmtree(incoming, ignore_errors=True)
 
 
-def take_part(source: Path, submission: Submission, number: int) -> None:
+def move_part(source: Path, submission: Submission, number: int) -> None:
     """Move fetched results of a part to the submission, or for a training to its run folder.
 
     Args:
@@ -66,12 +66,12 @@ def take_part(source: Path, submission: Submission, number: int) -> None:
     """
     if submission.trainings is not None:
         submission.training_folder(number)
-        take_training(source, submission.trainings.part(number))
+        move_training(source, submission.trainings.part(number))
     else:
-        take_in(source, submission.shards, Shard(number, submission.of))
+        move_run_folders(source, submission.shards, Shard(number, submission.of))
 
 
-def take_in(source: Path, shards: Path, expected: Shard) -> None:
+def move_run_folders(source: Path, shards: Path, expected: Shard) -> None:
     """Move run folders of a shard to the collected ones, replacing those that were collected before.
 
     Results from elsewhere are treated as data. They are accepted only if they are complete and of the

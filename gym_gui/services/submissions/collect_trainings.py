@@ -11,7 +11,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.submissions.submission_errors import HostFailedError, raise_if_full
 from gym_gui.services.submissions.submitted_trainings import Training
 from gym_gui.services.submissions.training_files import FOLLOWED
-from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.training_folder import ELSEWHERE, EXIT, LOCK, REQUEST, RUNNER
 from mosaic_worker.plain_files import open_file
 
@@ -19,7 +19,7 @@ _LAST: Final = (REQUEST, RUNNER, EXIT)
 """Files that mark the end of the training, so they are copied last."""
 
 
-def take_training(source: Path, training: Training) -> None:
+def move_training(source: Path, training: Training) -> None:
     """Complete a local run folder. Its training counts as running elsewhere until all files are copied.
 
     Results from elsewhere are treated as data. They are accepted only if the training has ended and is the
@@ -48,7 +48,7 @@ def take_training(source: Path, training: Training) -> None:
 
 def _seed(run: Path) -> int | None:
     try:
-        return KeptRequest.read(run).seed
+        return SavedRequest.read(run).seed
     except MosaicError:
         return None
 

@@ -19,9 +19,9 @@ from typing import Final
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.processes.tree import signal_name
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
 from gym_gui.services.submissions.host_state import not_named, note_answer, save_log_tail
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import OnShardProgress, progress_of
 from gym_gui.services.submissions.shard_scheduler import MOST_TRIES, ShardScheduler
 from gym_gui.services.submissions.shard_status import KILLED, ShardStatus
@@ -104,7 +104,7 @@ class Coordinator:
         for state in self._submission.states.values():
             # The user who resumes the submission has fixed the problem and may have changed the hosts.
             if state.status == SENT and state.host not in names and self._leases is not None:
-                self._leases.lose(state.host)
+                self._leases.charge_lost_host(state.host)
             again = state.status == FAILED and not self._stopping.is_set()
             if again or (state.status == SENT and state.host not in names):
                 state.status = WAITING
@@ -217,7 +217,7 @@ class Coordinator:
         place.problem, place.given_up = reason, True
         lost = self._scheduler.of(backend)
         if self._leases is not None:
-            self._leases.lose(backend.name)
+            self._leases.charge_lost_host(backend.name)
         for number in lost:
             state = self._submission.states[number]
             state.status, state.problem = WAITING, reason
@@ -235,7 +235,7 @@ class Coordinator:
 
     async def _fill(self, backend: ExecutorBackend) -> None:
         """Start shards, or batches of shards, until the host runs as many processes as it can."""
-        room = self._scheduler.room(backend)
+        room = self._scheduler.free_processes(backend)
         begun: dict[int, int] = {}
         while room > 0 and (batch := self._scheduler.next_batch(backend)):
             room -= 1
@@ -258,7 +258,7 @@ class Coordinator:
             return False
         backend, late = found
         try:
-            back = await backend.take_back({each: self._submission.states[each].tries for each in late})
+            back = await backend.cancel_waiting({each: self._submission.states[each].tries for each in late})
         except _TROUBLE as error:
             _log.debug("Waiting shards were not moved: %s", error)
             return False
@@ -272,7 +272,7 @@ class Coordinator:
         if not mine:
             return
         refused = ""
-        looks = await backend.look(mine)
+        looks = await backend.status(mine)
         self._scheduler.saw(backend, looks)
         note_answer(self._submission.place(backend.name))
         if self._mirror is not None and isinstance(backend, TrainingSite):
@@ -325,7 +325,7 @@ class Coordinator:
 
     def _record_claim(self, backend: ExecutorBackend, number: int, seen: ShardStatus) -> None:
         if self._leases is not None:
-            self._leases.hear(
+            self._leases.record_claim(
                 number,
                 backend.name,
                 seen.claim,
@@ -346,11 +346,11 @@ class Coordinator:
             {each.name for each in self._backends} - self._given_up.keys(),
         )
         again = (states[n] for n in self._submission.numbers(WAITING) if n in states)
-        self._leases.share_out(more_to_come=any(each.tries and each.host in known for each in again))
+        self._leases.grant_budgets(more_to_come=any(each.tries and each.host in known for each in again))
         told = {number: tries[number] for number, seen in looks.items() if seen.running and seen.claim}
         if told:
             words = {n: self._leases.lease(n, backend.name, looks[n].holder) for n in told}
-            await backend.tell(told, words)
+            await backend.write_leases(told, words)
 
     def _lose(self, backend: ExecutorBackend, number: int, state: ShardState, seen: ShardStatus) -> None:
         killed = (seen.code or 0) > KILLED
@@ -380,7 +380,7 @@ class Coordinator:
         if mine:
             await backend.stop(mine, at_once=False)
         while mine and time.monotonic() < deadline:
-            for number, seen in (await backend.look(mine)).items():
+            for number, seen in (await backend.status(mine)).items():
                 self._record_claim(backend, number, seen)
                 if seen.running:
                     continue

@@ -35,15 +35,15 @@ class ExecutorBackend(Protocol):
         """Start attempts of shards in the recorded batches. Attempts that were started before are skipped."""
         ...
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of attempts, by number of the shard."""
         ...
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Cancel attempts that have not begun, and return the shards of those that were canceled."""
         ...
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Write a line to the file ``lease`` in each attempt's folder, whole or not at all.
 
         Only runs with budgets and attempts with a claim in their latest status get one. The line is

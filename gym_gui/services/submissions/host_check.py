@@ -7,7 +7,7 @@ from typing import Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.profile import Command
-from gym_gui.services.submissions.shell import from_home, own_alone
+from gym_gui.services.submissions.shell import from_home, is_private
 from gym_gui.version import __version__
 
 MARK: Final = "mosaic-host"
@@ -18,7 +18,7 @@ EXPECTED: Final = f"{MARK} version mosaic {__version__}\n"
 
 def keys_check(how: Command) -> list[str]:
     """Return shell lines that report whether other users can read the host's file of API keys."""
-    return [f'{own_alone(shlex.quote(how.keys))} || echo "{MARK} keys open"'] if how.keys else []
+    return [f'{is_private(shlex.quote(how.keys))} || echo "{MARK} keys open"'] if how.keys else []
 
 
 def version_check(how: Command) -> list[str]:
@@ -52,7 +52,7 @@ def parse_check(output: str) -> dict[str, str]:
     }
 
 
-def check_told(name: str, told: dict[str, str], how: Command) -> None:
+def check_answers(name: str, answers: dict[str, str], how: Command) -> None:
     """Raise an error if a host cannot be used.
 
     Args:
@@ -63,13 +63,13 @@ def check_told(name: str, told: dict[str, str], how: Command) -> None:
     Raises:
         UsageError: The host has another version of MOSAIC or none, or other users can read its keys.
     """
-    version = told.get("version", "")
+    version = answers.get("version", "")
     if f"{MARK} version {version}\n" != EXPECTED:
         raise UsageError(
             f"{name}: has {version or 'no mosaic'}, but this machine has mosaic {__version__}",
             fix="Install that version there, or name its command in the profile: mosaic: …, setup: […]",
         )
-    if told.get("keys") == "open":
+    if answers.get("keys") == "open":
         raise UsageError(
             f"{name}: the file of keys {how.keys} is missing, or readable by other users",
             fix=f"Check it on the host, then run: chmod 600 {how.keys}",

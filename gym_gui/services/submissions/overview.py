@@ -22,9 +22,9 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.record_fields import items, mapping, text
 from gym_gui.services.runs.recorder import read_header
+from gym_gui.services.submissions.budget_leases import NAME as LEASES
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.follower import LOG, Follower, follower_of
-from gym_gui.services.submissions.lease_book import NAME as LEASES
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
@@ -106,7 +106,7 @@ class PlaceRow:
 
 
 @dataclass(frozen=True)
-class Spent:
+class SpentBudget:
     """Amounts spent of one budget of a submission.
 
     Attributes:
@@ -144,7 +144,7 @@ class Overview:
     tasks: tuple[str, ...]
     shards: tuple[ShardRow, ...]
     places: tuple[PlaceRow, ...]
-    budgets: tuple[Spent, ...] = ()
+    budgets: tuple[SpentBudget, ...] = ()
     followed: Follower | None = None
     rate: float | None = None
     left_s: float | None = None
@@ -201,7 +201,7 @@ class SubmissionWatch:
         self._seen: deque[tuple[float, dict[int, int]]] = deque()
         self._rows: dict[int, ShardRow] = {}
 
-    def look(self) -> Overview:
+    def overview(self) -> Overview:
         """Return the current overview of the submission.
 
         Raises:
@@ -390,14 +390,14 @@ def _places(
         )
 
 
-def _spent(folder: Path) -> Iterable[Spent]:
+def _spent(folder: Path) -> Iterable[SpentBudget]:
     if not (folder / LEASES).exists():
         return
     book = BudgetLeases.open(folder)
     if book is not None:
         for account, budget in book.budgets.items():
             spent = book.spent(account)
-            yield Spent(account, (spent.tokens, budget.tokens), (spent.usd, budget.usd))
+            yield SpentBudget(account, (spent.tokens, budget.tokens), (spent.usd, budget.usd))
 
 
 def _moment(written: str) -> datetime | None:

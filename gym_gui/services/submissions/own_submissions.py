@@ -23,9 +23,9 @@ from gym_gui.core.record_fields import items, mapping, text
 from gym_gui.core.trusted.subjects import Subject, subject_of
 from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.services.store import Store
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.host_state import name_other_places
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.submission_record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
@@ -56,7 +56,7 @@ class NotConfirmedError(UsageError):
 
 
 @dataclass(frozen=True)
-class Unconfirmed:
+class UnconfirmedSubmission:
     """An unconfirmed submission, with the text to show for its confirmation.
 
     Attributes:
@@ -112,7 +112,7 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
     return submission
 
 
-def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Unconfirmed | None:
+def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> UnconfirmedSubmission | None:
     """Return what the user must confirm before a submission is used; ``None`` if it is confirmed already.
 
     Args:
@@ -139,10 +139,10 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
             fix="Name its hosts yourself: --resume SUBMISSION --profile FILE",
         )
     needs = _allowed(submission)
-    return Unconfirmed(submission, needs, _rows(submission, needs), _digest_of(submission.bundle))
+    return UnconfirmedSubmission(submission, needs, _rows(submission, needs), _digest_of(submission.bundle))
 
 
-def confirm(seen: Unconfirmed) -> None:
+def confirm(seen: UnconfirmedSubmission) -> None:
     """Save the entry of a submission that the user has checked.
 
     Raises:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_record import SENT, WAITING, Submission
 
@@ -50,7 +50,7 @@ class ShardScheduler:
             if states[number].host == backend.name
         }
 
-    def room(self, backend: ExecutorBackend) -> int:
+    def free_processes(self, backend: ExecutorBackend) -> int:
         """Return how many more processes a host may start."""
         states = self._submission.states
         return backend.capacity - len({states[number].batch or number for number in self.of(backend)})

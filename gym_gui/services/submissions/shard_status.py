@@ -75,8 +75,8 @@ class ShardStatus:
         return self.result.get("status") in ("completed", "failed") and not self.result.get("problem")
 
 
-def looks_of(output: str) -> dict[int, ShardStatus]:
-    """Return the status of shards, parsed from the output of :func:`.shell.look`'s script.
+def statuses_of(output: str) -> dict[int, ShardStatus]:
+    """Return the status of shards, parsed from the output of :func:`.shell.status_script`'s script.
 
     Raises:
         ProtocolError: The output is cut off or malformed.
@@ -96,7 +96,7 @@ def looks_of(output: str) -> dict[int, ShardStatus]:
             into = parts[1 if rest == "err" else 2]
         else:
             if number:
-                found[number] = look_from(alive, code, *parts, begun=begun)
+                found[number] = status_from(alive, code, *parts, begun=begun)
             parts = ([], [], [])
             into = parts[0]
             if rest == "end":
@@ -110,7 +110,7 @@ def looks_of(output: str) -> dict[int, ShardStatus]:
     return found
 
 
-def look_from(
+def status_from(
     alive: bool,
     code: int | None,
     out: Iterable[str],

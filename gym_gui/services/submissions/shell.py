@@ -43,7 +43,7 @@ def from_home(how: Command) -> list[str]:
     lines = list(how.setup)
     if how.keys:
         file = shlex.quote(how.keys if how.keys.startswith("/") else f"./{how.keys}")
-        lines.append(f"if {own_alone(file)}; then {_READ_KEYS.format(file=file)}; fi")
+        lines.append(f"if {is_private(file)}; then {_READ_KEYS.format(file=file)}; fi")
     if not lines:
         return []
     return ["here=$(pwd -P)", "cd", "{", *lines, "} </dev/null >/dev/null", 'cd "$here" || exit 1']
@@ -65,7 +65,7 @@ Names that decide which code a program loads are not keys and are skipped.
 """
 
 
-def own_alone(file: str) -> str:
+def is_private(file: str) -> str:
     """Return a shell test of whether a file exists and only its owner can read it."""
     return f'[ -f {file} ] && [ "$(ls -lLd {file} | cut -c 5-10)" = "------" ]'
 
@@ -236,8 +236,8 @@ for each in $hand; do echo "$host" >"work/$each/host"; done
 """
 
 
-def look(place: str, tries: Mapping[int, int]) -> str:
-    """Return a script that prints the status of shards, for :func:`.shard_status.looks_of`.
+def status_script(place: str, tries: Mapping[int, int]) -> str:
+    """Return a script that prints the status of shards, for :func:`.shard_status.statuses_of`.
 
     Waiting shards cost no process on the host, and the files of running shards are read once.
 
@@ -274,7 +274,7 @@ echo "{MARK} end"
 """
 
 
-def take_back(place: str, tries: Mapping[int, int]) -> str:
+def cancel_script(place: str, tries: Mapping[int, int]) -> str:
     """Return a script that cancels attempts that have not begun, for :func:`taken_back`.
 
     Args:
@@ -293,12 +293,12 @@ exit 0
 
 
 def taken_back(output: str) -> list[int]:
-    """Return the shards that :func:`take_back`'s script has canceled, from its output."""
+    """Return the shards that :func:`cancel_script`'s script has canceled, from its output."""
     marked = (line.split() for line in output.splitlines() if line.startswith(f"{MARK} "))
     return [int(words[1].partition("/")[0]) for words in marked if len(words) == 2]
 
 
-def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
+def lease_script(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
     """Return a script that writes each shard's lease line to its file, whole or not at all.
 
     Args:

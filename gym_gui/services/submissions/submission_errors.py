@@ -66,14 +66,14 @@ def raise_if_too_much(coming: Path, what: str, most: int = MOST_BYTES) -> None:
     size = size_of(coming)
     if size > most:
         raise too_much(what, most)
-    if not room_in(coming.parent):
+    if not bytes_allowed(coming.parent):
         raise LocalMachineError(
             f"there is no space left in {coming.parent}: {what} has {size / 2**20:.0f} MiB so far",
             fix="Check it there, or free some space, then resume; running shards continue",
         )
 
 
-def room_in(folder: Path) -> int:
+def bytes_allowed(folder: Path) -> int:
     """Return how many bytes one shard or training may write to a folder."""
     disk = shutil.disk_usage(folder)
     return max(0, min(MOST_BYTES, disk.free - min(_LEFT_BYTES, disk.total // _LEFT_SHARE)))

@@ -28,7 +28,7 @@ _MARK: Final = "mosaic-file"
 
 
 @dataclass(frozen=True)
-class Known:
+class ReceivedFiles:
     """What this machine already has of a training's files.
 
     Attributes:
@@ -39,11 +39,11 @@ class Known:
 
     start: str = ""
     sizes: tuple[int, ...] = (0,) * len(FOLLOWED)
-    wishes: bytes = b""
+    requests: bytes = b""
 
 
 @dataclass
-class Grown:
+class FileGrowth:
     """New bytes of a training's files.
 
     Attributes:
@@ -55,7 +55,7 @@ class Grown:
     more: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
 
-def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
+def grown_in(part: Path, known: ReceivedFiles, most: int = MOST) -> FileGrowth | None:
     """Return the new bytes of one training's files on a mounted disk, and write its requests there.
 
     Args:
@@ -70,11 +70,11 @@ def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
     if not runs or not (runs[-1] / RUNNER).exists():
         return None  # the training does not read requests yet
     run = runs[-1]
-    grown = Grown(run.parent.name)
-    sizes = known.sizes if grown.start == known.start else Known.sizes
-    if known.wishes:
+    grown = FileGrowth(run.parent.name)
+    sizes = known.sizes if grown.start == known.start else ReceivedFiles.sizes
+    if known.requests:
         with (run / CONTROL).open("ab", buffering=0) as control:
-            control.write(known.wishes)
+            control.write(known.requests)
     for name, size in zip(FOLLOWED, sizes, strict=True):
         try:
             with (run / name).open("rb", buffering=0) as file:
@@ -85,7 +85,7 @@ def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
     return grown
 
 
-def exchange_script(place: str, known: Mapping[int, Known]) -> str:
+def exchange_script(place: str, known: Mapping[int, ReceivedFiles]) -> str:
     """Return a shell script that prints new bytes of files on a host. :func:`grown_of` reads its output.
 
     Args:
@@ -115,20 +115,20 @@ def exchange_script(place: str, known: Mapping[int, Known]) -> str:
         "}",
     ]
     for number, each in sorted(known.items()):
-        wishes = shlex.quote(each.wishes.decode("utf-8", "replace"))
+        wishes = shlex.quote(each.requests.decode("utf-8", "replace"))
         sizes = " ".join(map(str, each.sizes))
         lines.append(f"part {number} {shlex.quote(each.start)} {wishes} {sizes}")
     return "\n".join([*lines, f'echo "{_MARK} end"']) + "\n"
 
 
-def grown_of(output: bytes) -> dict[int, Grown]:
+def grown_of(output: bytes) -> dict[int, FileGrowth]:
     """Return new bytes of files by training, from the output of :func:`exchange_script`'s script.
 
     Raises:
         ProtocolError: The output is cut off or malformed.
     """
-    found: dict[int, Grown] = {}
-    into: Grown | None = None
+    found: dict[int, FileGrowth] = {}
+    into: FileGrowth | None = None
     while output:
         line, _, output = output.partition(b"\n")
         mark, kind, *rest = (line.decode("utf-8", "replace") + "  ").split(" ")
@@ -137,7 +137,7 @@ def grown_of(output: bytes) -> dict[int, Grown]:
         if kind == "end":
             return found
         if kind == "part" and rest[0].isdigit():
-            into = found.setdefault(int(rest[0]), Grown(rest[1]))
+            into = found.setdefault(int(rest[0]), FileGrowth(rest[1]))
             continue
         size = int(rest[1]) if kind == "more" and rest[1].isdigit() else 0
         if (
@@ -152,7 +152,7 @@ def grown_of(output: bytes) -> dict[int, Grown]:
     raise ProtocolError("the host's report of the trainings' files is incomplete")
 
 
-def grown_from(rows: object, known: Mapping[int, Known]) -> dict[int, Grown]:
+def grown_from(rows: object, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
     """Return new bytes of files by training, from rows of number, start and files as Latin-1 text.
 
     Args:
@@ -162,13 +162,13 @@ def grown_from(rows: object, known: Mapping[int, Known]) -> dict[int, Grown]:
     Raises:
         ProtocolError: The data is malformed.
     """
-    found: dict[int, Grown] = {}
+    found: dict[int, FileGrowth] = {}
     try:
         for number, start, files in cast("Iterable[Any]", rows):
             each = {str(name): str(data).encode("latin-1") for name, data in files.items()}
             if number not in known or not start or not isinstance(start, str) or each.keys() - {*FOLLOWED}:
                 raise ValueError(number)
-            found[number] = Grown(start, each)
+            found[number] = FileGrowth(start, each)
     except (ValueError, TypeError, AttributeError) as error:
         raise ProtocolError("the report of the trainings' files is malformed") from error
     return found

@@ -27,17 +27,21 @@ from gym_gui.services.submissions.submission_record import (
     Submission,
 )
 from gym_gui.services.submissions.submitted_trainings import Trainings
-from gym_gui.services.submissions.training_files import FOLLOWED, Grown, Known
-from gym_gui.services.trainer import training_elsewhere
-from gym_gui.services.trainer.training_elsewhere import Elsewhere, keep_elsewhere, read_elsewhere
+from gym_gui.services.submissions.training_files import FOLLOWED, FileGrowth, ReceivedFiles
+from gym_gui.services.trainer import remote_training
+from gym_gui.services.trainer.remote_training import (
+    RemoteTraining,
+    read_remote_training,
+    write_remote_training,
+)
 from gym_gui.services.trainer.training_folder import ELSEWHERE
 from mosaic_worker.plain_files import make_folder, open_file
 from mosaic_worker.training import CONTROL, EVENTS
 
 _STATES: Final = {
-    WAITING: training_elsewhere.WAITING,
-    FAILED: training_elsewhere.FAILED,
-    STOPPED: training_elsewhere.STOPPED,
+    WAITING: remote_training.WAITING,
+    FAILED: remote_training.FAILED,
+    STOPPED: remote_training.STOPPED,
 }
 
 _log = logging.getLogger(__name__)
@@ -51,7 +55,7 @@ class TrainingSite(Protocol):
         """Ask trainings to end."""
         ...
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass requests to trainings and return the new bytes of their files."""
         ...
 
@@ -66,7 +70,7 @@ class TrainingMirror:
 
     def __init__(self, submission: Submission, trainings: Trainings) -> None:
         self._submission, self._trainings = submission, trainings
-        self._where: dict[int, Elsewhere] = {}
+        self._where: dict[int, RemoteTraining] = {}
 
     async def follow(self, backend: TrainingSite, tries: Mapping[int, int]) -> None:
         """Copy the new lines of one host's trainings here, and pass requests on to the trainings.
@@ -83,7 +87,7 @@ class TrainingMirror:
         stopped = {
             part: tries[part]
             for part, each in known.items()
-            if b'"stop"' in each.wishes and not self._submission.state(part).asked
+            if b'"stop"' in each.requests and not self._submission.state(part).asked
         }
         if stopped:
             for part in stopped:
@@ -116,26 +120,24 @@ class TrainingMirror:
 
     def _sent(self, part: int) -> str:
         """Return the state of a sent training: waiting until its first steps, then running."""
-        return (
-            training_elsewhere.RUNNING if self._submission.states[part].done else training_elsewhere.WAITING
-        )
+        return remote_training.RUNNING if self._submission.states[part].done else remote_training.WAITING
 
-    def _standing(self, part: int, folder: Path) -> Elsewhere:
+    def _standing(self, part: int, folder: Path) -> RemoteTraining:
         if part not in self._where:
             with suppress(RunFormatError):
-                found = read_elsewhere(folder)
+                found = read_remote_training(folder)
                 if found is not None and found.submission == self._submission.folder:
                     return found
-            return Elsewhere(self._submission.folder, self._submission.executor)
+            return RemoteTraining(self._submission.folder, self._submission.executor)
         return self._where[part]
 
-    def _keep(self, part: int, where: Elsewhere) -> None:
+    def _keep(self, part: int, where: RemoteTraining) -> None:
         folder = self._submission.training_folder(part)
         try:
             self._submission.out.mkdir(parents=True, exist_ok=True)
             if folder != self._submission.out:  # a single training uses ``out`` itself as its folder
                 make_folder(folder, inside=self._submission.out)
-            keep_elsewhere(folder, where)
+            write_remote_training(folder, where)
         except OSError as error:
             raise _trouble(error, folder) from error
         self._where[part] = where
@@ -147,16 +149,18 @@ class TrainingMirror:
             return file.read().rpartition(b"\n")[0]
         return b""
 
-    def _known(self, tries: Mapping[int, int]) -> dict[int, Known]:
-        found: dict[int, Known] = {}
+    def _known(self, tries: Mapping[int, int]) -> dict[int, ReceivedFiles]:
+        found: dict[int, ReceivedFiles] = {}
         for part in tries:
             folder = self._submission.training_folder(part)
             sizes = tuple(_size(folder / name) for name in FOLLOWED)
             wishes = self._new_requests(part, folder)
-            found[part] = Known(self._standing(part, folder).start, sizes, wishes + b"\n" if wishes else b"")
+            found[part] = ReceivedFiles(
+                self._standing(part, folder).start, sizes, wishes + b"\n" if wishes else b""
+            )
         return found
 
-    def _take(self, known: Mapping[int, Known], grown: Mapping[int, Grown]) -> None:
+    def _take(self, known: Mapping[int, ReceivedFiles], grown: Mapping[int, FileGrowth]) -> None:
         for part, more in grown.items():
             folder = self._submission.training_folder(part)
             where = self._standing(part, folder)
@@ -165,7 +169,7 @@ class TrainingMirror:
                 for name in FOLLOWED:
                     (folder / name).unlink(missing_ok=True)
                 state.done = state.safe = 0
-            heard = where.heard + len(known[part].wishes)
+            heard = where.heard + len(known[part].requests)
             if (more.start, heard) != (where.start, where.heard):
                 self._keep(part, replace(where, start=more.start, heard=heard))
             for name, data in more.more.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gym_gui.late_names import late_names
+from gym_gui.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.foreground import TrainProgress, TrainResult, carry_out, train
@@ -21,7 +21,7 @@ __all__ = [
     "train",
 ]
 
-__getattr__ = late_names(
+__getattr__ = lazy_names(
     __name__,
     {
         "foreground": ("TrainProgress", "TrainResult", "carry_out", "train"),

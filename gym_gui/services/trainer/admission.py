@@ -23,7 +23,7 @@ from gym_gui.workers.status import check_installed
 
 
 @dataclass(frozen=True)
-class Admitted:
+class AdmittedRun:
     """A training run that has passed the checks.
 
     Attributes:
@@ -63,7 +63,7 @@ class Admission:
         run_id: str,
         title: str = "",
         share_mb: int = 0,
-    ) -> Admitted:
+    ) -> AdmittedRun:
         """Check a run, and return its request with its settings and limits.
 
         Args:
@@ -97,7 +97,7 @@ class Admission:
         limits = self._settled(limits, definition, config.settings)
         if limits.memory_mb is None:
             limits = replace(limits, memory_mb=request.memory_mb(share_mb))
-        return Admitted(request, dict(request.settings), limits)
+        return AdmittedRun(request, dict(request.settings), limits)
 
     def request(self, record: TrainingRecord, plan: RunPlan) -> TrainRequest:
         """Return the request for the worker of a run that is about to start.

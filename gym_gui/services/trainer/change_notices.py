@@ -19,7 +19,7 @@ class Watch:
         self._news: dict[str, TrainingRecord] = {}
         self._wake = asyncio.Event()
 
-    def tell(self, record: TrainingRecord) -> None:
+    def send(self, record: TrainingRecord) -> None:
         """Send a changed record to the watcher."""
         self._news[record.run_id] = record
         self._wake.set()
@@ -49,7 +49,7 @@ class Watchers:
         """Remove a watcher."""
         self._watches.discard(watch)
 
-    def tell(self, record: TrainingRecord) -> None:
+    def send(self, record: TrainingRecord) -> None:
         """Send a changed record to all watchers."""
         for watch in self._watches:
-            watch.tell(record)
+            watch.send(record)

@@ -23,7 +23,7 @@ import grpc
 from gym_gui.core.errors import UsageError
 from gym_gui.services.rpc.serving import RpcServer
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.daemon_address import NOTIFY, Place, log_file
+from gym_gui.services.trainer.daemon_address import NOTIFY, DaemonLock, log_file
 from gym_gui.services.trainer.pb import trainer_pb2_grpc
 from gym_gui.services.trainer.queue import CAPACITY
 from gym_gui.services.trainer.trainer import Trainer
@@ -100,7 +100,7 @@ async def serve(store: Store, settings: DaemonSettings) -> None:
     if told:
         os.set_inheritable(int(told), False)  # trainings must not inherit it
     credentials = settings.credentials()
-    place = Place(store)
+    place = DaemonLock(store)
     try:
         trainer = Trainer(store, capacity=settings.capacity)
         try:
@@ -109,12 +109,12 @@ async def serve(store: Store, settings: DaemonSettings) -> None:
         finally:
             await trainer.close()
     finally:
-        place.leave()
+        place.release()
 
 
 class _Daemon:
     def __init__(
-        self, store: Store, settings: DaemonSettings, place: Place, trainer: Trainer, told: int | None
+        self, store: Store, settings: DaemonSettings, place: DaemonLock, trainer: Trainer, told: int | None
     ) -> None:
         self._ready_fd = told
         self._store, self._settings, self._place, self._trainer = store, settings, place, trainer

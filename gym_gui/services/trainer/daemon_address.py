@@ -62,11 +62,11 @@ class Address:
             ) from error
 
 
-class DaemonHeldError(UsageError):
+class DaemonRunningError(UsageError):
     """Error for a data folder that another daemon serves already."""
 
 
-class Place:
+class DaemonLock:
     """Lock, private folder and token of a running daemon.
 
     Args:
@@ -135,7 +135,7 @@ class Place:
         except OSError:
             return True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Remove the private folder and release the lock."""
         shutil.rmtree(self.folder, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -199,7 +199,7 @@ def _locked(path: Path) -> int:
     holder = _address_of(os.pread(lock, 1 << 16, 0))
     os.close(lock)
     who = f"process {holder.pid}" if holder else "it is just starting"
-    raise DaemonHeldError(
+    raise DaemonRunningError(
         f"a trainer daemon serves {path.parent.parent} already ({who})",
         fix="Use that daemon, or stop it: mosaic daemon --stop",
     )

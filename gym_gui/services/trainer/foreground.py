@@ -10,7 +10,7 @@ from typing import Any
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.request import KeptRequest, TrainRequest
+from gym_gui.services.trainer.request import SavedRequest, TrainRequest
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome
 from gym_gui.services.trainer.training_process import STOP_GRACE_S, TrainingFailedError, TrainingProcess
@@ -125,7 +125,7 @@ def resumed(folder: Path, settings: Mapping[str, str], registry: type[WorkerType
     Raises:
         UsageError: The folder is not a run folder, or its worker, algorithm or environment is unknown.
     """
-    kept = KeptRequest.read(folder)
+    kept = SavedRequest.read(folder)
     return TrainRequest.checked(
         registry.require(kept.worker),
         algo=kept.algorithm,

@@ -18,8 +18,8 @@ from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.reaper import guard
 from gym_gui.processes.tree import TAG, tagged
 from gym_gui.services.trainer import runner
+from gym_gui.services.trainer.remote_training import read_remote_training
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.services.trainer.training_elsewhere import read_elsewhere
 from gym_gui.services.trainer.training_folder import LOCK, POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import RunLimits
 from gym_gui.workers.environment_variables import worker_environment
@@ -87,11 +87,11 @@ def prepare(folder: RunFolder, request: TrainRequest) -> None:
         UsageError: The folder has an unexpected policy or no policy to resume, or its training is on
             another machine.
     """
-    where = None if request.overwrite else read_elsewhere(folder.path)
+    where = None if request.overwrite else read_remote_training(folder.path)
     if where is not None:
         raise UsageError(
             f"the training in {folder.path} is on another machine ({where.place})",
-            fix=f"Resume it there with {where.again}, or start a new one here with --overwrite",
+            fix=f"Resume it there with {where.resume_command}, or start a new one here with --overwrite",
         )
     if request.resume:
         if not folder.holds_policy:

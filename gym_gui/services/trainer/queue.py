@@ -85,7 +85,7 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingRun:
     """A run that waits in the queue.
 
     Attributes:
@@ -154,7 +154,7 @@ class RunQueue:
 
     def __init__(self, machine: Machine, capacity: int = CAPACITY) -> None:
         self.machine, self.capacity = machine, capacity
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, WaitingRun] = {}
         self._granted: dict[str, Grant] = {}
 
     def __len__(self) -> int:
@@ -185,7 +185,7 @@ class RunQueue:
             have = f"GPUs {', '.join(m.gpus)}" if m.gpus else "no GPU"
             raise UsageError(f"{limits.gpus} GPUs are requested, but this machine has {have}")
 
-    def check_room(self) -> None:
+    def check_length(self) -> None:
         """Check that one more run may wait.
 
         Raises:
@@ -203,9 +203,9 @@ class RunQueue:
         fitting = Claim(
             min(claim.cores, len(m.cores)), min(claim.memory_mb, m.memory_mb), min(claim.gpus, len(m.gpus))
         )
-        self._waiting[run_id] = Waiting(run_id, fitting, priority, since, held)
+        self._waiting[run_id] = WaitingRun(run_id, fitting, priority, since, held)
 
-    def hold(self, run_id: str, held: bool) -> None:
+    def set_paused(self, run_id: str, held: bool) -> None:
         """Pause a waiting run, or resume it."""
         if run_id in self._waiting:
             self._waiting[run_id] = replace(self._waiting[run_id], held=held)
@@ -268,7 +268,7 @@ class RunQueue:
         short = self._room(available_mb).lacking(waiting.claim)
         return " and ".join(short)
 
-    def _ordered(self, now: float) -> list[Waiting]:
+    def _ordered(self, now: float) -> list[WaitingRun]:
         return sorted(self._waiting.values(), key=lambda w: (-w.rank(now), w.since, w.run_id))
 
     def _room(self, available_mb: float | None) -> _Room:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.queue_place import CANCELLED, HELD, Place, place_of, was_cancelled
+from gym_gui.services.trainer.queue_entry import CANCELLED, HELD, QueueEntry, place_of, was_cancelled
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.request import REQUEST_FORMAT
 from gym_gui.services.trainer.training_folder import EVENTS, REQUEST, RunFolder
@@ -46,7 +46,7 @@ def recover_runs(folder: Path, known: Collection[str], why: str) -> list[tuple[T
 def _recovered(path: Path, asked: Mapping[str, Any], why: str) -> tuple[TrainingRecord, RunPlan]:
     folder = RunFolder(path)
     check_format(str(path / REQUEST), asked.get("format_version"), REQUEST_FORMAT)
-    place = place_of(folder) or Place((path / REQUEST).stat().st_mtime)
+    place = place_of(folder) or QueueEntry((path / REQUEST).stat().st_mtime)
     plan = RunPlan(resume=place.resume)
     limits, problem = _limits(asked)
     record = TrainingRecord(
@@ -78,7 +78,7 @@ def _limits(asked: Mapping[str, Any]) -> tuple[RunLimits, str]:
         return DEFAULT_LIMITS, error.message
 
 
-def _not_begun(record: TrainingRecord, place: Place, problem: str, why: str) -> TrainingRecord:
+def _not_begun(record: TrainingRecord, place: QueueEntry, problem: str, why: str) -> TrainingRecord:
     """Return the record of a run that has not begun: cancelled, failed, paused or queued."""
     if was_cancelled(RunFolder(record.folder)):
         return replace(record, state="stopped", reason=CANCELLED, ended_at=place.cancelled_at)

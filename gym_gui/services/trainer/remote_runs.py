@@ -10,11 +10,16 @@ from typing import Final
 
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.services.trainer import training_elsewhere
+from gym_gui.services.trainer import remote_training
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.remote_training import (
+    ANNOUNCED,
+    RemoteTraining,
+    announced,
+    read_remote_training,
+)
+from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.run_store import Run, RunStore
-from gym_gui.services.trainer.training_elsewhere import ANNOUNCED, Elsewhere, announced, read_elsewhere
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome, read_outcome
 from gym_gui.services.trainer.training_records import RunState, TrainingRecord
@@ -25,7 +30,7 @@ _EVERY_S: Final = 1.0
 _log = logging.getLogger(__name__)
 
 
-class RunsElsewhere:
+class RemoteRuns:
     """Adds announced runs on other machines to the store and updates their state.
 
     Args:
@@ -41,7 +46,7 @@ class RunsElsewhere:
         self._looked = -_EVERY_S
         self._announced_at = 0
 
-    def look(self, now: float) -> None:
+    def update(self, now: float) -> None:
         """Update the runs, but at most once per second.
 
         Args:
@@ -63,16 +68,16 @@ class RunsElsewhere:
                     _log.warning("run %s: %s", run_id, error)
         followed: dict[Path, bool] = {}
         for run in self._run_store:
-            if run.record.place and not run.record.over:
+            if run.record.place and not run.record.has_ended:
                 try:
                     self._update_run(run, followed)
                 except (MosaicError, OSError) as error:
                     _log.warning("run %s: %s", run.record.run_id, error)
 
     def _add_announced(self, run_id: str, folder: Path) -> None:
-        where, run = read_elsewhere(folder), self._run_store.find(run_id)
+        where, run = read_remote_training(folder), self._run_store.find(run_id)
         if run is None:
-            asked = KeptRequest.read(folder)
+            asked = SavedRequest.read(folder)
             record = TrainingRecord(
                 run_id,
                 asked.worker,
@@ -87,29 +92,29 @@ class RunsElsewhere:
                 place=where.place if where is not None else "elsewhere",
             )
             self._run_store.add(Run(record, RunPlan()))
-        elif run.record.over and where is not None and not where.over:  # the run was resumed
+        elif run.record.has_ended and where is not None and not where.has_ended:  # the run was resumed
             self._run_store.change(run, state="queued", reason="", place=where.place, ended_at=None)
 
     def _update_run(self, run: Run, followed: dict[Path, bool]) -> None:
         folder = run.record.folder
-        where = read_elsewhere(folder)
+        where = read_remote_training(folder)
         if run.events is None:
             run.events = Follower(folder / EVENTS)
         if where is None:
             self._end(run, folder)
             return
-        if where.over:
-            state = "failed" if where.state == training_elsewhere.FAILED else "stopped"
+        if where.has_ended:
+            state = "failed" if where.state == remote_training.FAILED else "stopped"
             self._finish(run, TrainingOutcome(state, where.reason))
             return
         if where.submission not in followed:
             followed[where.submission] = where.followed
         self._set_state(run, where, followed[where.submission])
 
-    def _set_state(self, run: Run, where: Elsewhere, followed: bool) -> None:
+    def _set_state(self, run: Run, where: RemoteTraining, followed: bool) -> None:
         record = run.record
         state: RunState = record.state
-        if where.state == training_elsewhere.WAITING:
+        if where.state == remote_training.WAITING:
             state = "queued" if state != "stopping" else state
         elif state == "queued":
             state = "running"
@@ -117,7 +122,7 @@ class RunsElsewhere:
         reason = asked or where.reason or (f"waits on {where.place}" if state == "queued" else "")
         changes = {"started_at": time.time()} if state == "running" and record.started_at is None else {}
         if not followed:
-            reason = f"no process follows it; to continue, run: {where.again}"
+            reason = f"no process follows it; to continue, run: {where.resume_command}"
             changes |= {"steps_per_s": 0.0}
         self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
 
@@ -131,7 +136,7 @@ class RunsElsewhere:
         self._finish(run, outcome)
 
 
-def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
+def pass_request(record: TrainingRecord, wish: str) -> None:
     """Pass a request to a training on another machine, through the training's coordinator.
 
     Args:
@@ -142,12 +147,13 @@ def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
         UsageError: The training has ended, no coordinator follows it, or ``wish`` is invalid.
         MosaicError: The request cannot be written.
     """
-    where = read_elsewhere(record.folder)
+    where = read_remote_training(record.folder)
     if where is None:
         raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Check its new state")
     if not where.followed:
         raise UsageError(
-            f"no process follows run {record.run_id} on {where.place}", fix=f"Resume it: {where.again}"
+            f"no process follows run {record.run_id} on {where.place}",
+            fix=f"Resume it: {where.resume_command}",
         )
     try:
         mosaic_worker.training.ask(record.folder, wish)

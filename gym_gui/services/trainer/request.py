@@ -12,12 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.formats import check_format
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
 from gym_gui.core.validation import folder_name
 from gym_gui.envs import needs_of, resolve
@@ -77,7 +76,7 @@ class TrainRequest:
     resume: bool = False
     overwrite: bool = False
     title: str = ""
-    run_id: str = field(default_factory=lambda: str(ULID()))
+    run_id: str = field(default_factory=new_ulid)
     group: str = ""
 
     @classmethod
@@ -165,7 +164,7 @@ class TrainRequest:
             resume=resume,
             overwrite=overwrite,
             title=title,
-            run_id=run_id or str(ULID()),
+            run_id=run_id or new_ulid(),
             group=group,
         )
 
@@ -178,9 +177,9 @@ class TrainRequest:
         )
 
     @property
-    def kept(self) -> KeptRequest:
+    def train_json(self) -> SavedRequest:
         """Content of ``train.json`` for the request."""
-        return KeptRequest(
+        return SavedRequest(
             self.run_id,
             self.definition.type_id,
             self.algo,
@@ -252,7 +251,7 @@ def run_id_of(written: object) -> str:
 
 
 @dataclass(frozen=True)
-class KeptRequest:
+class SavedRequest:
     """Content of ``train.json`` of a launched training.
 
     Attributes:
@@ -280,7 +279,7 @@ class KeptRequest:
     group: str = ""
 
     @classmethod
-    def read(cls, folder: Path) -> KeptRequest:
+    def read(cls, folder: Path) -> SavedRequest:
         """Read ``train.json`` of a run folder or, for a training without one, its ``policy.json``.
 
         Raises:
@@ -313,13 +312,13 @@ class KeptRequest:
             raise UsageError(f"{folder / REQUEST} is damaged: {what}") from error
 
     @classmethod
-    def _of_policy(cls, folder: Path) -> KeptRequest:
+    def _of_policy(cls, folder: Path) -> SavedRequest:
         try:
             policy = read_description(folder)
         except LoadError as error:
             raise UsageError(str(error)) from error
         return cls(
-            str(ULID()),
+            new_ulid(),
             policy.worker,
             policy.algorithm,
             policy.env_id,
@@ -342,17 +341,21 @@ def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> 
 
 def _needs_of_record(
     settings: Mapping[str, Any], extra: Sequence[str], folder: Path | None
-) -> Iterator[Need]:
+) -> Iterator[RequiredSubject]:
     """Yield the permissions that a resumed training needs because of its record."""
     address = settings.get("address")  # of a cluster, which may run code and make others run code
     if isinstance(address, str) and address and not is_local_address(address):
-        yield Need(Subject("server", address), address, "trains on a cluster at")
+        yield RequiredSubject(Subject("server", address), address, "trains on a cluster at")
     pool = settings.get("pool")
     for entry in map(str.strip, pool.split(",")) if isinstance(pool, str) else ():
         if _is_path(entry):
-            yield Need(Subject("file", str(Path(entry).expanduser().resolve())), entry, "meets policies of")
+            yield RequiredSubject(
+                Subject("file", str(Path(entry).expanduser().resolve())), entry, "meets policies of"
+            )
     if extra:
-        yield Need(arguments_subject(folder or Path(), extra), " ".join(extra)[:200], "passes to its worker")
+        yield RequiredSubject(
+            arguments_subject(folder or Path(), extra), " ".join(extra)[:200], "passes to its worker"
+        )
 
 
 def _is_path(entry: str) -> bool:

@@ -99,20 +99,20 @@ class RunStore:
             UsageError: There is no such run, or it is over.
         """
         run = self.get(run_id)
-        if run.record.over:
+        if run.record.has_ended:
             raise UsageError(
                 f"run {run_id} is over ({run.record.state})", fix="Resume it, or start a new one"
             )
         return run
 
-    def over(self, run_id: str) -> Run:
+    def ended_run(self, run_id: str) -> Run:
         """Return a run that is over.
 
         Raises:
             UsageError: There is no such run, or it is not over.
         """
         run = self.get(run_id)
-        if not run.record.over:
+        if not run.record.has_ended:
             raise UsageError(f"run {run_id} is not over ({run.record.state})", fix="Stop it first")
         return run
 
@@ -129,7 +129,7 @@ class RunStore:
             raise MosaicError(problem, fix="Free some space there") from error
         run.kept_at = time.monotonic()
         self._runs[run.record.run_id] = run
-        self._watchers.tell(run.record)
+        self._watchers.send(run.record)
 
     def change(self, run: Run, **changes: Any) -> None:
         """Change fields of a run's record."""
@@ -141,10 +141,10 @@ class RunStore:
         if record == before:
             return
         if (record.state, record.reason) != (before.state, before.reason):
-            self.keep(run)
-        self._watchers.tell(record)
+            self.save(run)
+        self._watchers.send(record)
 
-    def keep(self, run: Run) -> None:
+    def save(self, run: Run) -> None:
         """Save a run in the registry."""
         run.kept_at = time.monotonic()
         try:
@@ -155,24 +155,24 @@ class RunStore:
                 _log.warning("the registry cannot be written: %s", error)
             self._is_unsaved = True
 
-    def keep_progress(self) -> None:
+    def save_progress(self) -> None:
         """Save the runs whose last save is more than :data:`KEEP_EVERY_S` seconds ago."""
         now = time.monotonic()
         for run in self:
-            if (not run.record.over or self._is_unsaved) and now - run.kept_at > KEEP_EVERY_S:
-                self.keep(run)
+            if (not run.record.has_ended or self._is_unsaved) and now - run.kept_at > KEEP_EVERY_S:
+                self.save(run)
 
     def remove(self, run: Run) -> None:
         """Remove a run."""
         self._registry.remove(run.record.run_id)
         self._runs.pop(run.record.run_id, None)
-        self._watchers.tell(replace(run.record, state="removed"))
+        self._watchers.send(replace(run.record, state="removed"))
 
     def watch(self) -> Watch:
         """Return a watch that yields every run once, then each change. End it with :meth:`unwatch`."""
         watch = self._watchers.add()
         for record in self.records:
-            watch.tell(record)
+            watch.send(record)
         return watch
 
     def unwatch(self, watch: Watch) -> None:
@@ -182,6 +182,6 @@ class RunStore:
     def close(self) -> None:
         """Save all runs that are not over, and close the registry."""
         for run in self:
-            if not run.record.over:
-                self.keep(run)
+            if not run.record.has_ended:
+                self.save(run)
         self._registry.close()

@@ -34,7 +34,14 @@ if __name__ == "__main__":  # started without site-packages
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from gym_gui.processes.identity import birth
-from gym_gui.processes.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
+from gym_gui.processes.tree import (
+    adopt_orphans,
+    kill_tree,
+    process_mb,
+    proportional_mb,
+    resident_mb,
+    signal_name,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -195,7 +202,7 @@ class _Runner:
             self._stop("duration", f"ran longer than its limit of {limit:,g} s")
 
     def _watch_memory(self) -> None:
-        used, now = own_mb(self._pid), time.monotonic()
+        used, now = process_mb(self._pid), time.monotonic()
         if now >= self._next_count:  # rare, because finding its children reads the whole process table
             used = resident_mb(self._options.tag)
             took = time.monotonic() - now

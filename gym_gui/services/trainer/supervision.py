@@ -16,9 +16,9 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
-from gym_gui.services.trainer.queue_place import CANCELLED, was_cancelled
+from gym_gui.services.trainer.queue_entry import CANCELLED, was_cancelled
 from gym_gui.services.trainer.reading import after_event
-from gym_gui.services.trainer.remote_runs import RunsElsewhere
+from gym_gui.services.trainer.remote_runs import RemoteRuns
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome
@@ -44,7 +44,7 @@ class Supervision:
     """
 
     def __init__(self, run_store: RunStore, queue: RunQueue, admission: Admission, folder: Path) -> None:
-        self._elsewhere = RunsElsewhere(folder, run_store, self._finish_with)
+        self._elsewhere = RemoteRuns(folder, run_store, self._finish_with)
         self._run_store, self._queue, self._admission = run_store, queue, admission
         self._meter = UsageMeter()
         self._measured = 0.0
@@ -69,10 +69,10 @@ class Supervision:
 
     # -- runs of an earlier daemon -----------------------------------------------------------
 
-    async def take_up(self, run: Run) -> None:
+    async def resume(self, run: Run) -> None:
         """Resume the supervision of a run from an earlier daemon."""
         record = run.record
-        if record.over or record.place:
+        if record.has_ended or record.place:
             return
         if record.started_at is None:
             if self._cancelled(run):
@@ -131,9 +131,9 @@ class Supervision:
 
     def _check_runs(self) -> None:
         now = time.monotonic()
-        self._elsewhere.look(now)
+        self._elsewhere.update(now)
         for run in self._run_store:
-            if run.record.over or run.record.state == "queued":
+            if run.record.has_ended or run.record.state == "queued":
                 continue
             self._apply_events(run)
             if run.process is not None and not run.ending and not run.process.alive:
@@ -144,7 +144,7 @@ class Supervision:
             self._measure()
         if len(self._queue):
             self._start_waiting()
-        self._run_store.keep_progress()
+        self._run_store.save_progress()
 
     def _start_waiting(self) -> None:
         free_mb, now = available_mb(), time.time()

@@ -17,23 +17,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
-from gym_gui.services.trainer.queue_place import CANCELLED, HELD, Place, keep_place
+from gym_gui.services.trainer.queue_entry import CANCELLED, HELD, QueueEntry, write_entry
 from gym_gui.services.trainer.recovery import recover_runs
-from gym_gui.services.trainer.remote_runs import tell_elsewhere
+from gym_gui.services.trainer.remote_runs import pass_request
+from gym_gui.services.trainer.remote_training import forget
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.supervision import Supervision
-from gym_gui.services.trainer.training_elsewhere import forget
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.training_registry import RunPlan
-from gym_gui.services.trash import throw_away
+from gym_gui.services.trash import move_to_trash
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 _log = logging.getLogger(__name__)
@@ -71,7 +70,7 @@ class Trainer:
         for record, plan in await asyncio.to_thread(recover_runs, self.folder, known, self._run_store.loss):
             self._run_store.add(Run(record, plan))
         for run in self._run_store:
-            await self._supervision.take_up(run)
+            await self._supervision.resume(run)
         self._supervision.start()
 
     async def close(self) -> None:
@@ -82,7 +81,7 @@ class Trainer:
     @property
     def busy(self) -> bool:
         """Whether some run on this machine waits or runs."""
-        return any(not run.record.over and not run.record.place for run in self._run_store)
+        return any(not run.record.has_ended and not run.record.place for run in self._run_store)
 
     # -- requests of clients ---------------------------------------------------------------
 
@@ -112,10 +111,10 @@ class Trainer:
             QueueFullError: Too many runs wait already.
             MosaicError: The run's files cannot be written.
         """
-        self.queue.check_room()
+        self.queue.check_length()
         self.queue.check(limits)
-        earlier = self._run_store.over(resume_of).record if resume_of else None
-        run_id = resume_of or str(ULID())
+        earlier = self._run_store.ended_run(resume_of).record if resume_of else None
+        run_id = resume_of or new_ulid()
         folder = earlier.folder if earlier else self.folder / run_id
         admitted = await asyncio.to_thread(
             self._admission.admit,
@@ -128,9 +127,9 @@ class Trainer:
             share_mb=self.queue.machine.share_mb(limits.cpu_cores),
         )
         self.queue.check(admitted.limits)
-        self.queue.check_room()
+        self.queue.check_length()
         if resume_of:
-            self._run_store.over(resume_of)  # another client may have resumed it in the meantime
+            self._run_store.ended_run(resume_of)  # another client may have resumed it in the meantime
         record = replace(
             earlier or admitted.record(run_id, folder),
             settings=admitted.settings,
@@ -165,10 +164,10 @@ class Trainer:
         """
         record = run.record
         folder = RunFolder(record.folder)
-        place = Place(record.submitted_at, record.priority, run.plan.resume)
+        place = QueueEntry(record.submitted_at, record.priority, run.plan.resume)
         try:
             record.folder.mkdir(parents=True, exist_ok=True)
-            keep_place(folder, replace(place, **changes))
+            write_entry(folder, replace(place, **changes))
             if request is not None:
                 folder.write(REQUEST, request)
         except OSError as error:
@@ -184,7 +183,7 @@ class Trainer:
         """
         run = self._run_store.active(run_id)
         if run.record.place:
-            tell_elsewhere(run.record, "stop")
+            pass_request(run.record, "stop")
             self._run_store.change(run, state="stopping", reason="asked to stop")
             return
         self._keep_cancelled(run)
@@ -227,7 +226,7 @@ class Trainer:
         if run.record.state == "stopping":
             raise UsageError(f"run {run_id} is stopping", fix="Wait until it has stopped, then resume it")
         if run.record.place:
-            tell_elsewhere(run.record, command)
+            pass_request(run.record, command)
             return
         if run.record.started_at is not None:
             self._supervision.command(run, command)
@@ -235,7 +234,7 @@ class Trainer:
         if command == "checkpoint":
             raise UsageError(f"run {run_id} has not begun", fix="Wait until it has begun")
         held = command == "pause"
-        self.queue.hold(run_id, held)
+        self.queue.set_paused(run_id, held)
         self._save_entry(run, held=held)
         reason = HELD if held else ""
         self._run_store.change(run, state="paused" if held else "queued", reason=reason, position=0)
@@ -248,7 +247,7 @@ class Trainer:
             UsageError: There is no such run, or it is not over.
             MosaicError: The folder could not be moved to the trash.
         """
-        run = self._run_store.over(run_id)
+        run = self._run_store.ended_run(run_id)
         folder = run.record.folder
         if folder.is_dir() and folder.parent == self.folder:  # only such folders, whatever the registry says
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)
@@ -278,7 +277,7 @@ class Trainer:
 
 def _throw_away(folder: Path, aside: Path) -> None:
     try:
-        throw_away(folder)
+        move_to_trash(folder)
     except MissingDependencyError:
         # Without a desktop there is no trash, but users can find the folder here.
         aside.mkdir(exist_ok=True)

@@ -17,9 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
 import mosaic_worker.training
+from gym_gui.core.clock import new_ulid
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
 from gym_gui.processes.identity import birth, suspended
 from gym_gui.processes.tree import kill_tree
@@ -102,7 +101,7 @@ class TrainingProcess:
             with locked(folder) as lock:
                 cls._refuse_running(folder)
                 prepare(folder, request)
-                tag = f"training-{ULID()}"
+                tag = f"training-{new_ulid()}"
                 command = runner_command(request, limits, tag, tied=tied, cores=cores, grace_s=grace_s)
                 environment = training_environment(request, limits, tag, tied=tied, gpus=gpus)
                 folder.write(REQUEST, request.row(limits))

@@ -148,14 +148,14 @@ class TrainingRecord:
     place: str = ""
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the run has ended."""
         return self.state in OVER
 
     @property
     def live(self) -> bool:
         """Whether the run may have a process."""
-        return not self.over and self.state != "queued" and self.started_at is not None
+        return not self.has_ended and self.state != "queued" and self.started_at is not None
 
 
 @dataclass(frozen=True)

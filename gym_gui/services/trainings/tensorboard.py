@@ -99,7 +99,7 @@ class TensorBoard:
                 found = _ADDRESS.search(line)
                 if found and not told.done():
                     told.set_result(f"http://127.0.0.1:{int(found.group(1))}/")
-                child.keep(line)
+                child.remember_line(line)
 
         child = await ManagedChild.start(*serve, *where, name=_NAME, environment=inherited(), listen=listen)
         self._child = child

@@ -16,9 +16,9 @@ from typing import Any, Final
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX, group_name
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.queue_place import was_cancelled
-from gym_gui.services.trainer.request import KeptRequest
-from gym_gui.services.trainer.training_elsewhere import read_elsewhere
+from gym_gui.services.trainer.queue_entry import was_cancelled
+from gym_gui.services.trainer.remote_training import read_remote_training
+from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import read_outcome
 from gym_gui.services.trainer.training_process import TrainingProcess
@@ -42,7 +42,7 @@ class GroupMember:
     """
 
     folder: Path
-    request: KeptRequest
+    request: SavedRequest
     state: str
     reason: str = ""
     step: int = 0
@@ -85,7 +85,7 @@ class TrainingGroup:
         return group_name(self.label, self.env_id)
 
     @property
-    def about(self) -> KeptRequest:
+    def about(self) -> SavedRequest:
         """Request of the first training. The others differ only in the seed."""
         return self.members[0].request
 
@@ -108,7 +108,7 @@ class TrainingGroup:
         return ""
 
 
-def setting_difference(first: KeptRequest, second: KeptRequest) -> str:
+def setting_difference(first: SavedRequest, second: SavedRequest) -> str:
     """Return the difference between two trainings besides their seeds, in words; empty if there is none."""
     for what in ("worker", "algorithm", "env_id", "arguments"):
         one, other = getattr(first, what), getattr(second, what)
@@ -121,7 +121,7 @@ def setting_difference(first: KeptRequest, second: KeptRequest) -> str:
     return ""
 
 
-def _setting(request: KeptRequest, name: str) -> Any:
+def _setting(request: SavedRequest, name: str) -> Any:
     return request.given.get(name, request.settings.get(name, "default"))
 
 
@@ -234,7 +234,7 @@ def _rank(member: GroupMember) -> tuple[int, float]:
 def read_member(folder: Path) -> GroupMember | None:
     """Return the training in a run folder, or ``None`` if its request cannot be read."""
     try:
-        request = KeptRequest.read(folder)
+        request = SavedRequest.read(folder)
     except MosaicError:
         return None
     try:
@@ -243,9 +243,9 @@ def read_member(folder: Path) -> GroupMember | None:
         return GroupMember(folder, request, "damaged", str(error))
 
 
-def _member_in(folder: Path, request: KeptRequest) -> GroupMember:
+def _member_in(folder: Path, request: SavedRequest) -> GroupMember:
     run = RunFolder(folder)
-    if (where := read_elsewhere(folder)) is not None:
+    if (where := read_remote_training(folder)) is not None:
         return GroupMember(folder, request, where.state, where.reason or f"it is on {where.place}")
     runner = run.read(RUNNER)
     if runner is None:

@@ -89,7 +89,7 @@ class LeagueFile:
         self._path = folder / LEAGUE
         self._seen: tuple[int, ...] | None = None
 
-    def look(self) -> TrainingLeague | None:
+    def read_if_changed(self) -> TrainingLeague | None:
         """Return the league, or ``None`` if its file has not changed since the last call."""
         try:
             about = self._path.stat()

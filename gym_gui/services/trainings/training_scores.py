@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_gui.analysis.findings.trainings import LearningCurve, Missing, TrainedScores
+from gym_gui.analysis.findings.trainings import LearningCurve, MissingTraining, TrainedScores
 from gym_gui.services.trainer.training_folder import EPISODES, RunFolder
 from gym_gui.services.trainings.training_groups import TrainingGroup
 
@@ -41,7 +41,7 @@ def scores_of(group: TrainingGroup) -> TrainedScores:
         env_id=group.env_id,
         scores={seed: float(m.score) for seed, m in done.items() if m.score is not None},
         steps=steps if isinstance(steps, int) else 0,
-        missing=tuple(Missing(m.seed, m.state, m.reason) for m in group.members if not m.completed),
+        missing=tuple(MissingTraining(m.seed, m.state, m.reason) for m in group.members if not m.completed),
         curves={seed: learning_curve(member.folder) for seed, member in done.items()},
         about=facts,
     )

@@ -44,13 +44,13 @@ def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
 
 def titles_in(folder: Path) -> dict[str, str]:
     """Return the titles of all runs in a folder, by the name of the run's folder."""
-    from gym_gui.services.trainer.request import KeptRequest
+    from gym_gui.services.trainer.request import SavedRequest
     from gym_gui.services.trainer.training_folder import REQUEST
 
     records: list[TrainingRecord] = []
     for path in sorted(folder.glob(f"*/{REQUEST}")):
         try:
-            asked = KeptRequest.read(path.parent)
+            asked = SavedRequest.read(path.parent)
         except (MosaicError, OSError):
             continue  # the policy keeps the name of its folder
         about = (path.parent.name, asked.worker, asked.algorithm, asked.env_id, asked.seed, path.parent, 0.0)

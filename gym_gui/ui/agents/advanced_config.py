@@ -9,7 +9,7 @@ from typing import Any
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
-from gym_gui.controllers.setup.installing import Missing
+from gym_gui.controllers.setup.installing import Installable
 from gym_gui.ui import theme
 from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
@@ -192,7 +192,7 @@ class AdvancedConfigTab(QWidget):
         row = self.model.draft.rows[agent]
         self.model.set_row(agent, replace(row, preprocess=steps), f"change preprocessing of {agent}")
 
-    def open_install_dialog(self, missing: Missing) -> InstallDialog:
+    def open_install_dialog(self, missing: Installable) -> InstallDialog:
         """Open a dialog that installs missing environments or a missing worker."""
         return open_install_dialog(self._context, missing, self, self._on_installed)
 

@@ -9,8 +9,8 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
-from gym_gui.controllers.setup.check_message import Finding, Level
-from gym_gui.controllers.setup.installing import Missing, missing_in
+from gym_gui.controllers.setup.check_message import ConfigurationMessage, Level
+from gym_gui.controllers.setup.installing import Installable, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Card, LinkButton
@@ -49,8 +49,8 @@ class ChecksPanel(Card):
         self.setAccessibleName("Checks")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._model, self._link_of = model, link_of
-        self._shown: tuple[Finding, ...] | None = None
-        self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.stop_looking)
+        self._shown: tuple[ConfigurationMessage, ...] | None = None
+        self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.cancel_requests)
         self._cancel.setToolTip("Stop reading this environment")
         self.add_to_heading(self._cancel)
         self._lines = column_layout()
@@ -65,21 +65,23 @@ class ChecksPanel(Card):
         return [finding.text for finding in self._shown or ()]
 
     def _refresh(self, *_: object) -> None:
-        looking = self._model.looking
+        looking = self._model.is_reading
         self._cancel.setVisible(looking)
         if looking:
-            findings: tuple[Finding, ...] = (
-                Finding(Level.NOTE, f"Reading {self._model.draft.task}… The first time takes a while"),
+            findings: tuple[ConfigurationMessage, ...] = (
+                ConfigurationMessage(
+                    Level.NOTE, f"Reading {self._model.draft.task}… The first time takes a while"
+                ),
             )
         elif self._model.report is None and not self._model.trouble:
-            findings = (Finding(Level.NOTE, "Choose an environment to check the configuration"),)
+            findings = (ConfigurationMessage(Level.NOTE, "Choose an environment to check the configuration"),)
         else:
             findings = self._model.findings
         if findings != self._shown:
             self._shown = findings
             self._show(findings)
 
-    def _show(self, findings: Sequence[Finding]) -> None:
+    def _show(self, findings: Sequence[ConfigurationMessage]) -> None:
         empty(self._lines)
         for finding in findings[:MOST]:
             line = _line(finding)
@@ -87,7 +89,7 @@ class ChecksPanel(Card):
             link = self._link_of(finding.text) if finding.level is Level.ERROR else None
             if link is not None:
                 _add_link(line, *link)
-            missing = [Missing("workers", worker) for worker in finding.workers]
+            missing = [Installable("workers", worker) for worker in finding.workers]
             if not missing and (named := missing_in(finding.text)) is not None:
                 missing = [named]
             if missing:
@@ -95,9 +97,9 @@ class ChecksPanel(Card):
             self._lines.addWidget(line)
         more = len(findings) - MOST
         if more > 0:
-            self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
+            self._lines.addWidget(_line(ConfigurationMessage(Level.NOTE, f"and {more} more")))
 
-    def _add_install(self, line: QWidget, missing: Sequence[Missing]) -> None:
+    def _add_install(self, line: QWidget, missing: Sequence[Installable]) -> None:
         """Add a link that installs the packages that a finding names, with a menu if there are several."""
         button = LinkButton("Install…", name="finding_install")
         button.setToolTip("Install the missing package")
@@ -148,7 +150,7 @@ class _Sentence(QLabel):
         return self.width() if self.testAttribute(Qt.WidgetAttribute.WA_Resized) else _USUAL_WIDTH
 
 
-def _line(finding: Finding) -> QWidget:
+def _line(finding: ConfigurationMessage) -> QWidget:
     line = QWidget()
     line.setObjectName(f"finding_{finding.level}")
     line.setAccessibleName(f"{_WORDS[finding.level]}: {finding.text}")

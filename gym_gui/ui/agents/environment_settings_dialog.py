@@ -193,7 +193,7 @@ class EnvironmentSettingsDialog(Dialog):
             return
         self._use.setEnabled(False)
         self._use.set_text("Checking…")
-        self.take_on(self._spawn(self._create_and_close(values), "Checking an environment's settings"))
+        self.set_task(self._spawn(self._create_and_close(values), "Checking an environment's settings"))
 
     async def _create_and_close(self, values: dict[str, Any]) -> None:
         # Leave out teams and managers, which may name agents that the environment does not have with

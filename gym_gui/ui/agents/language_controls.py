@@ -61,7 +61,7 @@ class FormAccess(Protocol):
         """Return the file that a setting names."""
         ...
 
-    def heard(self, look: ServerTestResult) -> None:
+    def offer_models(self, look: ServerTestResult) -> None:
         """Pass a server's answer to all controls, so that the model control offers its models."""
         ...
 
@@ -121,7 +121,7 @@ class HelpedControl(SettingControl):
           values: All values of the form.
         """
 
-    def on_heard(self, look: ServerTestResult) -> None:
+    def show_server_answer(self, look: ServerTestResult) -> None:
         """React to an answer of the server."""
 
 
@@ -147,12 +147,12 @@ class ServerControl(HelpedControl, TextControl):
 
     async def _try(self, access: FormAccess) -> None:
         request = access.server(self.setting.module)
-        look = await access.services.look(request)
+        look = await access.services.test_server(request)
         try:
             self._test.setEnabled(True)
             if access.server(self.setting.module) == request:
                 self._show_result("ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}")
-                access.heard(look)
+                access.offer_models(look)
             else:
                 self._clear_result()
         except RuntimeError:
@@ -222,12 +222,12 @@ class ModelControl(HelpedControl):
             if not self._is_asking:
                 self._show_result("muted", "")
 
-    def on_heard(self, look: ServerTestResult) -> None:
+    def show_server_answer(self, look: ServerTestResult) -> None:
         if look.models:
             self._offer(look.models)
 
     async def _fetch(self, access: FormAccess) -> None:
-        look = await access.services.look(access.server(self.setting.module))
+        look = await access.services.test_server(access.server(self.setting.module))
         try:
             self._fetch_button.setEnabled(True)
             if look.models:

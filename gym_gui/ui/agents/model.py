@@ -12,7 +12,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
-from gym_gui.controllers.setup.check_message import Finding, Level, listed
+from gym_gui.controllers.setup.check_message import ConfigurationMessage, Level, listed
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
 from gym_gui.controllers.setup.environment_info import EnvironmentInfo
@@ -72,7 +72,7 @@ class ConfigurationModel(QObject):
         self.checks: ConfigurationChecks | None = None
         self._checked: Draft | None = None
         self._moved_draft: Draft | None = None
-        self._verdict: Finding | None = None
+        self._verdict: ConfigurationMessage | None = None
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
         self._reading: asyncio.Task[Any] | None = None
@@ -168,10 +168,10 @@ class ConfigurationModel(QObject):
     # -- results of checks -----------------------------------------------------------
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ConfigurationMessage, ...]:
         """All findings of the checks, errors first."""
         if self.trouble:
-            return (Finding(Level.ERROR, self.trouble),)
+            return (ConfigurationMessage(Level.ERROR, self.trouble),)
         own = self.report.findings if self.report is not None else ()
         if self.verdict is None:
             return own
@@ -179,7 +179,7 @@ class ConfigurationModel(QObject):
         return tuple(sorted((*own, self.verdict), key=lambda finding: order.index(finding.level)))
 
     @property
-    def verdict(self) -> Finding | None:
+    def verdict(self) -> ConfigurationMessage | None:
         """Finding of the engine about the current draft; ``None`` until the engine has answered."""
         return self._verdict
 
@@ -187,7 +187,7 @@ class ConfigurationModel(QObject):
     def config(self) -> OperatorConfig | None:
         """Valid configuration; ``None`` while it is being checked or if it has an error."""
         refused = self.verdict is not None and self.verdict.level is Level.ERROR
-        return None if self.report is None or refused or self.looking else self.report.config
+        return None if self.report is None or refused or self.is_reading else self.report.config
 
     @property
     def settled(self) -> bool:
@@ -208,7 +208,7 @@ class ConfigurationModel(QObject):
         return self.config
 
     @property
-    def looking(self) -> bool:
+    def is_reading(self) -> bool:
         """Whether the environment's description is being read."""
         return self._reading is not None
 
@@ -234,7 +234,7 @@ class ConfigurationModel(QObject):
         """Return a preview of the first frame of the episode with this seed.
 
         Raises:
-            UsageError: The environment cannot be drawn, or :meth:`stop_looking` was called.
+            UsageError: The environment cannot be drawn, or :meth:`cancel_requests` was called.
         """
         return await self._catalog.probe.preview(self.draft.request(), seed)
 
@@ -243,7 +243,7 @@ class ConfigurationModel(QObject):
         self._catalog.renew()
         self._read_environment()
 
-    def stop_looking(self) -> None:
+    def cancel_requests(self) -> None:
         """Cancel the requests for a description or a preview of the environment."""
         self._catalog.probe.cancel()
 
@@ -269,7 +269,7 @@ class ConfigurationModel(QObject):
         self._reading = None
         if self.draft.task and not self._closed:
             self._reading = self._context.spawn(self._describe(self.draft), "Reading the environment")
-        self.looking_changed.emit(self.looking)
+        self.looking_changed.emit(self.is_reading)
         self.sheet_changed.emit()
         self.report_changed.emit()
 
@@ -342,7 +342,7 @@ class ConfigurationModel(QObject):
             verdict = _accepted(await self._catalog.loading_probe.load(config))
         except MosaicError as error:
             words = str(error).removeprefix(f"operator {config.operator_id!r}: ")
-            verdict = Finding(Level.ERROR, with_capital(words))
+            verdict = ConfigurationMessage(Level.ERROR, with_capital(words))
         if draft is self.draft:
             self._verdict = verdict
             self.report_changed.emit()
@@ -373,16 +373,16 @@ class ConfigurationModel(QObject):
             task.cancel()
 
 
-def _accepted(slow: Sequence[str]) -> Finding:
+def _accepted(slow: Sequence[str]) -> ConfigurationMessage:
     """Return the finding for a configuration that the engine accepts.
 
     Args:
       slow: Workers whose loading takes too long to wait for.
     """
     if not slow:
-        return Finding(Level.OK, "The engine accepts the configuration")
+        return ConfigurationMessage(Level.OK, "The engine accepts the configuration")
     text = f"The engine accepts the configuration; {listed(slow)} takes long to load and was not checked"
-    return Finding(Level.NOTE, text)
+    return ConfigurationMessage(Level.NOTE, text)
 
 
 def _everybody_random(_agent: str) -> WorkerAssignment:

@@ -36,7 +36,7 @@ class PreviewPanel(Card):
         self._context, self._model = context, model
         self._task: asyncio.Task[Any] | None = None
         self._drawn: object = None
-        self._cancel = LinkButton("Cancel", name="cancel_preview", on_click=model.stop_looking)
+        self._cancel = LinkButton("Cancel", name="cancel_preview", on_click=model.cancel_requests)
         self._cancel.hide()
         self.seed = SeedBox(42)
         self.seed.seed_changed.connect(self._on_seed_changed)

@@ -99,7 +99,7 @@ class ExplainedLineEdit(QLineEdit):
         """Explanation of the value."""
         return self._aside
 
-    def say(self, aside: str) -> None:
+    def show_explanation(self, aside: str) -> None:
         """Show an explanation behind the value."""
         if aside != self._aside:
             self._aside = aside
@@ -153,7 +153,7 @@ class TextControl(SettingControl):
 
     def _on_text_changed(self, text: str) -> None:
         said = self.setting.said_of(self.value()) if text.strip() else ""
-        self.line.say(said)
+        self.line.show_explanation(said)
         if (control := self.focusProxy()) is not None:
             control.setAccessibleDescription(said)
 

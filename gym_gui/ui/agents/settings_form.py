@@ -294,10 +294,10 @@ class SettingsForm(QWidget):
         path = str(self.effective(setting.name) or "")
         return for_setting(self._worker, setting, path, self.action_words, _SetValue(self, setting.name))
 
-    def heard(self, look: ServerTestResult) -> None:
+    def offer_models(self, look: ServerTestResult) -> None:
         """Pass a server's answer to all controls, so that the model control offers its models."""
         for helped in self._helped():
-            helped.on_heard(look)
+            helped.show_server_answer(look)
 
     def _helped(self) -> list[HelpedControl]:
         return [control for control in self._controls.values() if isinstance(control, HelpedControl)]

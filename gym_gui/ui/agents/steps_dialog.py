@@ -204,7 +204,7 @@ class StepsDialog(Dialog):
             self.table.select(select)
             self._show_options()
         self._accept.setEnabled(False)
-        self.take_on(self._spawn(self._check(list(self.steps)), "Checking the steps"))
+        self.set_task(self._spawn(self._check(list(self.steps)), "Checking the steps"))
 
     def _show_rows(self, gives: Sequence[str]) -> None:
         spaces = [*gives, *[""] * len(self.steps)]

@@ -20,7 +20,7 @@ from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings.settings_schema import chosen_policy
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.ui.language.settings_services import SettingsServices
 
 _AGENTS_PAGE_ONLY = ("script", "script_end")
@@ -57,7 +57,7 @@ class PlayerPicker(PickerButton):
         super().open()
 
     def show_player(
-        self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
+        self, player: WorkerAssignment | None, offers: Sequence[OfferedPolicy], checks: ConfigurationChecks
     ) -> None:
         """Show the policies that can play the slot, with the current player selected."""
         show_player(self, player, offers, checks)

@@ -58,7 +58,7 @@ class DetachedWindow(QWidget):
         self._fit_margin()
 
     @property
-    def seen(self) -> bool:
+    def is_content_visible(self) -> bool:
         """Whether the window is visible and not minimized."""
         return self.isVisible() and not self.isMinimized()
 
@@ -73,13 +73,13 @@ class DetachedWindow(QWidget):
             self._note.setText(note)
             self._note.setVisible(bool(note))
 
-    def hold(self, content: QWidget) -> None:
+    def set_content(self, content: QWidget) -> None:
         """Move a widget into the window as its content."""
         hidden = content.isHidden()
         self._column.addWidget(content, 1)
         content.setHidden(hidden)
 
-    def come_forward(self) -> None:
+    def bring_to_front(self) -> None:
         """Raise and activate the window."""
         if self.isMinimized():
             self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -109,7 +109,7 @@ class DetachedWindow(QWidget):
             self.showFullScreen()
         else:
             self.show()
-        self.come_forward()
+        self.bring_to_front()
         self.placed.emit()
 
     # ------------------------------------------------------------------ events

@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
 from gym_gui.ui.commands import Command, CommandRegistry
 from gym_gui.ui.detached.detached_window import DetachedWindow
 from gym_gui.ui.detached.dock_slot import KEYS, DockSlot
-from gym_gui.ui.detached.window_places import KeptPlace, SavedPositions, Screen, fitted
+from gym_gui.ui.detached.window_positions import SavedPosition, SavedPositions, Screen, fitted
 from gym_gui.ui.timers import single_shot_timer
 
 FIRST: Final = QSize(720, 560)
@@ -51,7 +51,7 @@ class DetachedWindows(QObject):
             app.screenAdded.connect(self._show_screens)
             app.screenRemoved.connect(self._settle.start)
 
-    def look_after(self, dock_slot: DockSlot, key: str) -> None:
+    def manage(self, dock_slot: DockSlot, key: str) -> None:
         """Handle a slot's requests to detach its content, and detach it now if it was detached before.
 
         Args:
@@ -61,7 +61,7 @@ class DetachedWindows(QObject):
         if not dock_slot.key:
             dock_slot.toggle_wanted.connect(partial(self.toggle, dock_slot))
             dock_slot.destroyed.connect(partial(self._on_slot_destroyed, dock_slot))
-        dock_slot.look_after(key)
+        dock_slot.show_button(key)
         if dock_slot.was_apart or self._places.of(key).open:
             self.detach(dock_slot, activate=False)
 
@@ -70,7 +70,7 @@ class DetachedWindows(QObject):
         """All open detached windows."""
         return tuple(self._open.values())
 
-    def comes_back(self, key: str) -> bool:
+    def was_open(self, key: str) -> bool:
         """Return whether the window with a name was open when the program ended."""
         return self._places.of(key).open
 
@@ -99,7 +99,7 @@ class DetachedWindows(QObject):
         if dock_slot.own_window is None:
             self.detach(dock_slot)
         else:
-            self.bring_back(dock_slot)
+            self.return_content(dock_slot)
 
     def detach(self, dock_slot: DockSlot, *, activate: bool = True) -> None:
         """Move a slot's content into its own window.
@@ -113,11 +113,11 @@ class DetachedWindows(QObject):
         kept = self._places.of(dock_slot.key)
         screen, rect = fitted(kept, _screens(self._main), FIRST)
         window = DetachedWindow(dock_slot, partial(self._run, dock_slot))
-        window.left.connect(partial(self.bring_back, dock_slot))
+        window.left.connect(partial(self.return_content, dock_slot))
         self._open[dock_slot] = window
         window.resize(rect.size())
         window.move(rect.topLeft())
-        dock_slot.lend(window)
+        dock_slot.move_to(window)
         window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, not activate)
         if kept.full:
             window.showFullScreen()
@@ -125,13 +125,13 @@ class DetachedWindows(QObject):
             window.show()
         window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, False)
         if activate:
-            window.come_forward()
+            window.bring_to_front()
             dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._keep(dock_slot, KeptPlace(True, _numbers(rect), screen.name, kept.full))
+        self._keep(dock_slot, SavedPosition(True, _numbers(rect), screen.name, kept.full))
         window.placed.connect(self._settle.start)
         self._show_screens()
 
-    def bring_back(self, dock_slot: DockSlot) -> None:
+    def return_content(self, dock_slot: DockSlot) -> None:
         """Move a slot's content back to its page and close its window."""
         window = self._open.pop(dock_slot, None)
         if window is None:
@@ -146,7 +146,7 @@ class DetachedWindows(QObject):
             main.activateWindow()
             dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def put_away(self, dock_slot: DockSlot, *, forget: bool = False) -> None:
+    def close_empty(self, dock_slot: DockSlot, *, forget: bool = False) -> None:
         """Close a slot's window because the slot has no content; new content opens the window again.
 
         Args:
@@ -180,7 +180,7 @@ class DetachedWindows(QObject):
 
     def _end(self, dock_slot: DockSlot, window: DetachedWindow) -> None:
         window.hide()
-        dock_slot.take_back()
+        dock_slot.move_back()
         # Without a Qt parent the window would be deleted with its last reference, during the event that
         # closes it.
         self._ended.add(window)
@@ -208,16 +208,16 @@ class DetachedWindows(QObject):
         full, before = window.isFullScreen(), self._places.of(dock_slot.key)
         corner, size = window.pos(), window.size()
         rect = before.rect if full else (corner.x(), corner.y(), size.width(), size.height())
-        self._keep(dock_slot, KeptPlace(True, rect, screen.name(), full))
+        self._keep(dock_slot, SavedPosition(True, rect, screen.name(), full))
 
-    def _keep(self, dock_slot: DockSlot, place: KeptPlace) -> None:
-        self._places.keep(dock_slot.key, place)
+    def _keep(self, dock_slot: DockSlot, place: SavedPosition) -> None:
+        self._places.save(dock_slot.key, place)
 
     def _show_screens(self, *_: object) -> None:
         several = len(QApplication.screens()) > 1
         for dock_slot, window in self._open.items():
             screen = window.screen()
-            dock_slot.say_place(screen.name() if several and screen is not None else "")
+            dock_slot.show_screen(screen.name() if several and screen is not None else "")
 
     def _run(self, dock_slot: DockSlot, keys: str) -> bool:
         """Run the command of a shortcut; a page's command runs only while the page is shown.

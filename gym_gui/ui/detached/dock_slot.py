@@ -17,14 +17,14 @@ _MOST = 16777215
 """Qt's largest height of a widget (``QWIDGETSIZE_MAX``)."""
 
 
-class Holder(Protocol):
+class ContentWindow(Protocol):
     """Protocol of a window that shows a slot's content.
 
     See :class:`~gym_gui.ui.detached.detached_window.DetachedWindow`.
     """
 
     @property
-    def seen(self) -> bool:
+    def is_content_visible(self) -> bool:
         """Whether the window is visible and not minimized."""
         ...
 
@@ -38,10 +38,10 @@ class Holder(Protocol):
     def set_note(self, note: str) -> None:
         """Set the text above the content; an empty text hides it."""
 
-    def hold(self, content: QWidget) -> None:
+    def set_content(self, content: QWidget) -> None:
         """Move a widget into the window as its content."""
 
-    def come_forward(self) -> None:
+    def bring_to_front(self) -> None:
         """Raise and activate the window."""
 
 
@@ -59,7 +59,7 @@ class DockSlot(QWidget):
 
     Attributes:
         content: The widget that moves.
-        key: Name under which the window's position is remembered; empty before :meth:`look_after`.
+        key: Name under which the window's position is remembered; empty before :meth:`show_button`.
     """
 
     shifted = pyqtSignal(object)
@@ -86,21 +86,21 @@ class DockSlot(QWidget):
         self.title = self.note = ""
         self.was_apart = False
         self._collapses = collapses
-        self._window: Holder | None = None
-        self._elsewhere: Elsewhere | None = None
+        self._window: ContentWindow | None = None
+        self._elsewhere: DetachedNotice | None = None
         self._button: IconButton | None = None
         self._column = column_layout(self, spacing=None)
         self._column.addWidget(content, 1)
 
     @property
-    def own_window(self) -> Holder | None:
+    def own_window(self) -> ContentWindow | None:
         """Window that shows the content; ``None`` while the content is on the page."""
         return self._window
 
     @property
-    def seen(self) -> bool:
+    def is_content_visible(self) -> bool:
         """Whether the content is visible: on the shown page, or in a window that is not minimized."""
-        return self.content.isVisible() if self._window is None else self._window.seen
+        return self.content.isVisible() if self._window is None else self._window.is_content_visible
 
     def set_title(self, title: str) -> None:
         """Set the title of the content's window."""
@@ -119,7 +119,7 @@ class DockSlot(QWidget):
     def button(self, size: int = 22) -> IconButton:
         """Return the button that moves the content into its own window and back.
 
-        The button is hidden until :meth:`look_after` is called.
+        The button is hidden until :meth:`show_button` is called.
 
         Args:
             size: Width and height in pixels.
@@ -131,7 +131,7 @@ class DockSlot(QWidget):
             self._show_button()
         return self._button
 
-    def look_after(self, key: str) -> None:
+    def show_button(self, key: str) -> None:
         """Show the button, because :class:`DetachedWindows` now handles its clicks.
 
         Args:
@@ -141,7 +141,7 @@ class DockSlot(QWidget):
         if self._button is not None:
             self._button.show()
 
-    def lend(self, window: Holder, place: str = "") -> None:
+    def move_to(self, window: ContentWindow, place: str = "") -> None:
         """Move the content into a window.
 
         Args:
@@ -149,26 +149,26 @@ class DockSlot(QWidget):
             place: Name of the window's screen; empty for a single screen.
         """
         if self._elsewhere is None:
-            self._elsewhere = Elsewhere(self.what, self.keys, self)
+            self._elsewhere = DetachedNotice(self.what, self.keys, self)
             self._elsewhere.back_wanted.connect(self.toggle_wanted)
             self._elsewhere.look_wanted.connect(self._on_look_wanted)
             self._column.addWidget(self._elsewhere, 1)
-        self._elsewhere.say(place)
+        self._elsewhere.show_place(place)
         self._elsewhere.show()
         if self._collapses:
             self.setMaximumHeight(self._elsewhere.sizeHint().height())
         self._window = window
         window.set_title(self.title)
         window.set_note(self.note)
-        window.hold(self.content)
+        window.set_content(self.content)
         self._emit_moved()
 
-    def say_place(self, place: str) -> None:
+    def show_screen(self, place: str) -> None:
         """Show the name of the screen on which the content's window is."""
         if self._elsewhere is not None:
-            self._elsewhere.say(place)
+            self._elsewhere.show_place(place)
 
-    def take_back(self) -> None:
+    def move_back(self) -> None:
         """Move the content back into the slot, with its visibility unchanged."""
         window, self._window = self._window, None
         if window is None:
@@ -198,10 +198,10 @@ class DockSlot(QWidget):
 
     def _on_look_wanted(self) -> None:
         if self._window is not None:
-            self._window.come_forward()
+            self._window.bring_to_front()
 
 
-class Elsewhere(QFrame):
+class DetachedNotice(QFrame):
     """Notice in an empty slot that says where the content is, with links to return it or raise its window.
 
     Args:
@@ -236,7 +236,7 @@ class Elsewhere(QFrame):
         column.addLayout(ways)
         column.addStretch(1)
 
-    def say(self, place: str) -> None:
+    def show_place(self, place: str) -> None:
         """Show the sentence that says where the content is.
 
         Args:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from gym_gui.core.errors import MosaicError, Place, UsageError
+from gym_gui.core.errors import FilePosition, MosaicError, UsageError
 from gym_gui.core.record_fields import count, items, mapping, text
-from gym_gui.core.toml_places import place_in_toml
+from gym_gui.core.toml_positions import place_in_toml
 from gym_gui.envs.families import own_servers
 from gym_gui.services.module_query import Conversation
 from gym_gui.ui.editor.completion import offers_in_experiment, offers_in_manifest
@@ -129,7 +129,7 @@ def for_setting(
 
 
 def at_place(
-    place: Place,
+    place: FilePosition,
     sentence: str = "",
     *,
     experiment: bool = False,
@@ -175,7 +175,7 @@ def _find_in_python(path: Path, written: str) -> MosaicError | None:
             warnings.simplefilter("ignore")
             ast.parse(written)
     except SyntaxError as error:
-        place = Place(str(path), error.lineno or 1, error.offset or 0)
+        place = FilePosition(str(path), error.lineno or 1, error.offset or 0)
         return UsageError(f"not valid Python: {error.msg}", place=place)
     except (ValueError, RecursionError, MemoryError) as error:
         return UsageError(f"not valid Python: {error or 'nested too deeply'}")

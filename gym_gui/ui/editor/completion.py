@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from gym_gui.core.declared_keys import Key, key_called, keys_at, name_of, words_of
 from gym_gui.core.experiment import experiment_data, tournament
+from gym_gui.ui.editor.cursor_context import CursorContext, spot_in
 from gym_gui.ui.editor.file_request import Offer, Offers
-from gym_gui.ui.editor.typed_place import Spot, spot_in
 from gym_gui.workers.manifest_keys import SECTIONS, WORKER_TOML
 
 _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
@@ -25,7 +25,7 @@ def offers_in_manifest(suffix: str, text: str, at: int) -> Offers | None:
     return _offers(suffix, text, at, _keys_of_manifest)
 
 
-def _keys_of_experiment(spot: Spot) -> Mapping[str, Key[Any]]:
+def _keys_of_experiment(spot: CursorContext) -> Mapping[str, Key[Any]]:
     path = spot.path[1:] if spot.path[:1] == ("experiment",) else spot.path  # run.json
     if path and path[0] in experiment_data.FILE:
         return keys_at(experiment_data.FILE, path)
@@ -36,7 +36,7 @@ def _keys_of_experiment(spot: Spot) -> Mapping[str, Key[Any]]:
     return keys_at({**experiment_data.FILE, **tournament.FILE}, path)
 
 
-def _keys_of_manifest(spot: Spot) -> Mapping[str, Key[Any]]:
+def _keys_of_manifest(spot: CursorContext) -> Mapping[str, Key[Any]]:
     if spot.table:
         tables = {name: Key(None, "") for name in SECTIONS} | {n: k for n, k in WORKER_TOML.items() if k.each}
         return {} if spot.path else tables
@@ -45,7 +45,9 @@ def _keys_of_manifest(spot: Spot) -> Mapping[str, Key[Any]]:
     return {name: about for name, about in keys_at(WORKER_TOML, spot.path).items() if about.each is None}
 
 
-def _offers(suffix: str, text: str, at: int, keys: Callable[[Spot], Mapping[str, Key[Any]]]) -> Offers | None:
+def _offers(
+    suffix: str, text: str, at: int, keys: Callable[[CursorContext], Mapping[str, Key[Any]]]
+) -> Offers | None:
     spot = spot_in(suffix, text, at)
     if spot is None:
         return None
@@ -58,7 +60,7 @@ def _offers(suffix: str, text: str, at: int, keys: Callable[[Spot], Mapping[str,
     return Offers(spot.start, spot.end, spot.start < at, found) if found else None
 
 
-def _keys(suffix: str, spot: Spot, listed: Mapping[str, Key[Any]]) -> list[Offer]:
+def _keys(suffix: str, spot: CursorContext, listed: Mapping[str, Key[Any]]) -> list[Offer]:
     found: list[Offer] = []
     quote = spot.quote or ('"' if suffix in (".py", ".json") and spot.flow else "")
     assigns = suffix == ".toml" or (suffix == ".py" and not spot.flow)
@@ -74,7 +76,7 @@ def _keys(suffix: str, spot: Spot, listed: Mapping[str, Key[Any]]) -> list[Offer
     return found
 
 
-def _values(suffix: str, spot: Spot, listed: Mapping[str, Key[Any]]) -> list[Offer]:
+def _values(suffix: str, spot: CursorContext, listed: Mapping[str, Key[Any]]) -> list[Offer]:
     about = key_called(listed, spot.key)
     found: list[Offer] = []
     for word in words_of(about) if about is not None else ():

@@ -125,7 +125,7 @@ class DraftKeeper(InlineMessage):
         except OSError as error:
             self.troubled.emit(f"The draft cannot be written: {error.strerror}")
 
-    def let_go(self) -> None:
+    def stop(self) -> None:
         """Stop writing drafts."""
         self._timer.stop()
         if self._work is not None:

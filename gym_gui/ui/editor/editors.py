@@ -40,11 +40,11 @@ class Editors(QObject):
         editor.activateWindow()
         return editor
 
-    def tell(self, path: str, problems: Sequence[Problem]) -> None:
+    def show_problems(self, path: str, problems: Sequence[Problem]) -> None:
         """Show a file's problems (an empty list removes them) if the file is open in an editor."""
         editor = self._of(path)
         if editor is not None:
-            editor.tell(problems)
+            editor.show_problems(problems)
 
     def _of(self, path: str) -> FileEditor | None:
         wanted = Path(path).expanduser().absolute() if path else None

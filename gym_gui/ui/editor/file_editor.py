@@ -65,7 +65,7 @@ class FileEditor(Dialog):
         self._editor.textChanged.connect(self._on_typed)
         self._update_title()
         self._draft.offer(self._editor.text)
-        self._colors.now()
+        self._colors.run_now()
         self.show_request(request)
         self.check()
 
@@ -118,7 +118,7 @@ class FileEditor(Dialog):
         )
         self._changed.setObjectName("file-changed")
         self._changed.add_action("Keep my text", self._on_keep_mine, name="file-keep-mine")
-        self._changed.add_action("Load from disk", self.take_from_disk, name="file-take-other")
+        self._changed.add_action("Load from disk", self.reload_from_disk, name="file-take-other")
         self._draft = DraftKeeper(self._context, self._draft_name, self._unsaved_text, self)
         self._draft.brought_back.connect(self.begin_with)
         self._draft.troubled.connect(self.state.setText)
@@ -170,9 +170,9 @@ class FileEditor(Dialog):
         if again is not None:
             self._run_again.set_text(again[0])
             self._run_again.setToolTip("Save the file, then perform this action (Ctrl+R)")
-        self.tell(request.problems)
+        self.show_problems(request.problems)
 
-    def tell(self, problems: Sequence[Problem]) -> None:
+    def show_problems(self, problems: Sequence[Problem]) -> None:
         """Show problems of the saved file that a run or another reader found; go to the first one with a
         line.
         """
@@ -189,7 +189,7 @@ class FileEditor(Dialog):
         if self.dirty:
             self.keep()
         if not self.dirty:
-            self.tell(())
+            self.show_problems(())
             self.request.again[1]()
 
     # -- reading and saving ------------------------------------------------------------
@@ -287,14 +287,14 @@ class FileEditor(Dialog):
 
     def _on_changed_on_disk(self, text: str) -> None:
         if not self.dirty:
-            self.take_from_disk()
+            self.reload_from_disk()
             self.state.setText("Reloaded: another program changed the file")
         elif text != self._editor.text:
             self._changed.show()
 
-    def take_from_disk(self) -> None:
+    def reload_from_disk(self) -> None:
         """Replace the text by the file's content on disk, with Undo."""
-        text = self._file.take()
+        text = self._file.accept_disk_text()
         if text is None:
             return
         self._editor.replace_all(text)
@@ -312,7 +312,7 @@ class FileEditor(Dialog):
 
     def check(self) -> None:
         """Start a check of the text; only one check runs at a time."""
-        self._asking.now()
+        self._asking.run_now()
 
     def _on_check_began(self) -> None:
         self.state.setText("Checking…")
@@ -406,19 +406,21 @@ class FileEditor(Dialog):
             self._unsaved.show()
             self.save.setFocus()
             return
-        self._let_go()
+        self._stop_reacting()
         self._context.spawn(self.request.check.close(), "Ending the check of a file")
         super().done(a0)
         self.closed.emit()
 
     async def shut_down(self) -> None:
         """Close the editor when the window closes; keep unsaved text as a draft."""
-        self._let_go()
+        self._stop_reacting()
         await self._draft.write()
         await self.request.check.close()
         self._kept = self._editor.text
         super().done(0)
 
-    def _let_go(self) -> None:
-        for part in (self._asking, self._colors, self._draft, self._file):
-            part.let_go()
+    def _stop_reacting(self) -> None:
+        self._asking.cancel()
+        self._colors.cancel()
+        self._draft.stop()
+        self._file.ignore_changes()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 from gym_gui.services.file_references import folders_of, place_in
 from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.widgets.message_panels import Action
@@ -31,7 +31,7 @@ def link_of(
     operator: OperatorConfig | None = None,
     *,
     folders: Sequence[Path] = (),
-    place: Place | None = None,
+    place: FilePosition | None = None,
     experiment: bool = False,
     again: Action | None = None,
 ) -> Action | None:
@@ -59,7 +59,7 @@ def link_of(
 
 def _open(
     context: Opens,
-    place: Place,
+    place: FilePosition,
     sentence: str,
     operator: OperatorConfig | None,
     *,
@@ -78,7 +78,9 @@ def _open(
         context.edit(replace(request, problems=problems, again=again))
 
 
-def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTypeDefinition, Setting] | None:
+def _reader_of(
+    place: FilePosition, operator: OperatorConfig | None
+) -> tuple[WorkerTypeDefinition, Setting] | None:
     """Return the worker and the setting that use a file, if the worker can check it, else ``None``."""
     from gym_gui.workers.registry import WorkerTypeRegistry
 
@@ -94,7 +96,7 @@ def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTyp
     return None
 
 
-def words_for(place: Place) -> str:
+def words_for(place: FilePosition) -> str:
     """Return the text of a link to a file, such as ``Open a.py, line 12``."""
     name = Path(place.file).name
     return f"Open {name}, line {place.line}" if place.line else f"Open {name}"

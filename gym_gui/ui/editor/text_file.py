@@ -135,7 +135,7 @@ class TextFile(QObject):
         """Allow the next save to overwrite the current content on disk."""
         self._known = self._content()
 
-    def take(self) -> str | None:
+    def accept_disk_text(self) -> str | None:
         """Return the text on disk and allow the next save to overwrite it; ``None`` if it cannot be read."""
         content = self._content()
         if content is None:
@@ -147,7 +147,7 @@ class TextFile(QObject):
         self._known = content
         return text
 
-    def let_go(self) -> None:
+    def ignore_changes(self) -> None:
         """Ignore further changes on disk."""
         self._disk.stop()
 

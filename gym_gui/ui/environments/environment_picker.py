@@ -13,7 +13,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui import envs
-from gym_gui.controllers.setup.installing import Missing, forget_lookups
+from gym_gui.controllers.setup.installing import Installable, forget_lookups
 from gym_gui.envs import EnvSpec, Family
 from gym_gui.envs.known_names import known_names
 from gym_gui.ui.context import AppContext
@@ -59,7 +59,7 @@ class EnvironmentPicker(PickerButton):
             name=name,
             searchable=True,
             elide=Qt.TextElideMode.ElideMiddle,  # ids with one title differ at the end
-            pictures=self._thumbnails.look if self._thumbnails is not None else None,
+            pictures=self._thumbnails.picture_of if self._thumbnails is not None else None,
             awaited="Listing the environments…",
             parent=parent,
         )
@@ -104,7 +104,7 @@ class EnvironmentPicker(PickerButton):
         family, _, env_id = str(value).removeprefix(_ABSENT).partition("/")
         title = self._family_title(family) if env_id else title
         on_installed = partial(self._on_installed, env_id)
-        open_install_dialog(self._context, Missing("envs", family), self, on_installed, title=title)
+        open_install_dialog(self._context, Installable("envs", family), self, on_installed, title=title)
 
     def _family_title(self, family: str) -> str:
         lines = (item.label for item in self.items if item.value == f"{_ABSENT}{family}")

@@ -38,7 +38,7 @@ class EnvironmentThumbnails(QObject):
         self._work: asyncio.Task[Any] | None = None
         self._closed = False
 
-    def look(self, value: object) -> QPixmap | None:
+    def picture_of(self, value: object) -> QPixmap | None:
         """Return the picture of an environment by its id; request it and return ``None`` if it is missing."""
         env_id = str(value)
         if env_id in self._known:

@@ -8,7 +8,7 @@ from functools import partial
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QProgressBar, QWidget
 
-from gym_gui.controllers.setup.installing import Missing, forget_lookups, missing_in
+from gym_gui.controllers.setup.installing import Installable, forget_lookups, missing_in
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui import theme
@@ -35,7 +35,7 @@ class InstallDialog(Dialog):
     def __init__(
         self,
         context: AppContext,
-        missing: Missing,
+        missing: Installable,
         title: str = "",
         parent: QWidget | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class InstallDialog(Dialog):
         column.addLayout(right_row(self.cancel, self.start))
 
     @property
-    def missing(self) -> Missing:
+    def missing(self) -> Installable:
         """Environments or worker that the dialog installs."""
         return self._missing
 
@@ -75,7 +75,7 @@ class InstallDialog(Dialog):
         self.start.setEnabled(False)
         self._set_titles(f"Installing {self._title}…")
         self._progress.show()
-        self.take_on(self._context.spawn(self._install(), f"Installing {self._title}"))
+        self.set_task(self._context.spawn(self._install(), f"Installing {self._title}"))
 
     async def _install(self) -> None:
         command = (self._missing.what, "install", self._missing.name, "--json")
@@ -106,7 +106,7 @@ class InstallDialog(Dialog):
 
 def open_install_dialog(
     context: AppContext,
-    missing: Missing,
+    missing: Installable,
     parent: QWidget,
     on_installed: Callable[[], object],
     *,

@@ -38,7 +38,7 @@ _MOST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class GuidePosition:
     """A position in the guide.
 
     Attributes:
@@ -69,9 +69,9 @@ class GuideDock(QDockWidget):
         super().__init__("Guide", parent)
         self._context = context
         self._book = book or Book()
-        self._back: list[Spot] = []
-        self._forward: list[Spot] = []
-        self._spot: Spot | None = None
+        self._back: list[GuidePosition] = []
+        self._forward: list[GuidePosition] = []
+        self._spot: GuidePosition | None = None
         self.setObjectName("guide-dock")
         self.setAccessibleName("Guide")
         self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
@@ -177,7 +177,7 @@ class GuideDock(QDockWidget):
         self.show()
         kept = str(self._context.layout.value(_PAGE, FIRST) or FIRST)
         if page or self._spot is None:
-            self.go(Spot(page or kept, heading))
+            self.go(GuidePosition(page or kept, heading))
 
     def shut(self) -> None:
         """Hide the guide, and return the focus to the page of the window."""
@@ -191,7 +191,7 @@ class GuideDock(QDockWidget):
         if self.isVisible() and not self.isFloating():
             self._context.layout.setValue(_WIDE, self.width())
 
-    def find_room(self, window: QWidget) -> None:
+    def dock_or_float(self, window: QWidget) -> None:
         """Dock the guide beside the pages, or float it at the window's right edge if space is short."""
         narrow = window.width() - self.wanted_width < PAGE_NEEDS
         if narrow != self.isFloating():
@@ -205,7 +205,7 @@ class GuideDock(QDockWidget):
         """Saved width of the guide, in pixels."""
         return int(self._context.layout.value(_WIDE, WIDTH, type=int))
 
-    def go(self, spot: Spot) -> bool:
+    def go(self, spot: GuidePosition) -> bool:
         """Show a position and add the current one to the history; return whether the page exists."""
         here = self._here()
         if not self._show(spot):
@@ -224,7 +224,7 @@ class GuideDock(QDockWidget):
         """Go to the next position of the history."""
         self._move_in_history(self._forward, self._back)
 
-    def _move_in_history(self, way: list[Spot], other: list[Spot]) -> None:
+    def _move_in_history(self, way: list[GuidePosition], other: list[GuidePosition]) -> None:
         here = self._here()
         if way and here is not None and self._show(way[-1]):
             way.pop()
@@ -238,13 +238,13 @@ class GuideDock(QDockWidget):
             return
         target, heading = url.path(), url.fragment()
         if not target:
-            self.go(Spot(self.page, heading))
+            self.go(GuidePosition(self.page, heading))
             return
         path = Path(url.toLocalFile()) if url.isLocalFile() else self._linked_file(target)
-        if path.suffix == ".png":
+        if path.suffix == ".webp":
             self._show_picture(path)
         elif page := self._book.name(path):
-            self.go(Spot(page, heading))
+            self.go(GuidePosition(page, heading))
         else:
             self._context.notify(f"{path.name} is not part of the guide. Read it in MOSAIC's source", "info")
 
@@ -268,20 +268,20 @@ class GuideDock(QDockWidget):
             self._show_search_result("No match")
             return
         if page != self.page:
-            self.go(Spot(page))
+            self.go(GuidePosition(page))
         self.browser.moveCursor(self.browser.textCursor().MoveOperation.Start)
         there = self.browser.find(words)
         self._show_search_result("" if there else "No match")
 
     # ---------------------------------------------------------------- internal
 
-    def _here(self) -> Spot | None:
+    def _here(self) -> GuidePosition | None:
         bar = self.browser.verticalScrollBar()
         if self._spot is None or bar is None:
             return None
         return replace(self._spot, scroll=bar.value())
 
-    def _show(self, spot: Spot) -> bool:
+    def _show(self, spot: GuidePosition) -> bool:
         if self._spot is None or spot.page != self._spot.page:
             try:
                 text = self._book.markdown(spot.page, dark=self._context.theme.dark)
@@ -338,7 +338,7 @@ class GuideDock(QDockWidget):
     # ------------------------------------------------------------------ slots and events
 
     def _on_page_chosen(self, page: object) -> None:
-        self.go(Spot(str(page)))
+        self.go(GuidePosition(str(page)))
 
     def _on_find(self) -> None:
         self.search.setFocus()

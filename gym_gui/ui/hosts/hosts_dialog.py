@@ -192,7 +192,7 @@ class HostsDialog(Dialog):
 
     def _begin(self, work: object) -> None:
         assert asyncio.iscoroutine(work)
-        self.take_on(self._context.spawn(work, "Checking a host"))
+        self.set_task(self._context.spawn(work, "Checking a host"))
 
     async def _forget(self, name: str) -> None:
         try:

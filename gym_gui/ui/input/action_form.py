@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.controllers.human.human_input import Box
+from gym_gui.controllers.human.human_input import ActionBounds
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import FormRows, InlineMessage, QuietButton
 from gym_gui.ui.widgets.layouts import column_layout
@@ -97,8 +97,8 @@ class ActionForm(QWidget):
         if kind == "Discrete":
             first = int(space.get("start", 0))
             return self._integer_row(label, first, first + int(space["n"]) - 1).value
-        if kind == "Box" and Box.read(space).size <= _MOST:
-            return self._box(Box.read(space), label)
+        if kind == "Box" and ActionBounds.read(space).size <= _MOST:
+            return self._box(ActionBounds.read(space), label)
         if kind == "MultiDiscrete" and _flat_list(space["nvec"]) and len(space["nvec"]) <= _MOST:
             return self._several(space, label)
         if kind == "MultiBinary" and len(space["shape"]) == 1 and space["shape"][0] <= _MOST:
@@ -115,7 +115,7 @@ class ActionForm(QWidget):
         spin.setObjectName(f"action-{label.lower().replace(' ', '-')}")
         return self._rows.add_row(label, spin, tooltip=f"A whole number from {low} to {high}")
 
-    def _box(self, box: Box, label: str) -> Callable[[], Any]:
+    def _box(self, box: ActionBounds, label: str) -> Callable[[], Any]:
         spins: list[NumberField] = []
         for i, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
             spin = NumberField(self)

@@ -13,7 +13,7 @@ from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
-from gym_gui.controllers.human.human_input import KEYBOARD, Answered, HumanSeat, HumanSeats, Reaction
+from gym_gui.controllers.human.human_input import KEYBOARD, AnsweredQuestion, HumanSeat, HumanSeats, Reaction
 from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import MOTIONS, KeyScheme
 from gym_gui.ui.input.key_names import key_name
@@ -122,7 +122,7 @@ class HumanInput(QObject):
         before, self._picture_window = self._picture_window, window
         if self._widget is None or before is window:
             return
-        self.mouse.give_back()
+        self.mouse.release_pointer()
         self.release_all()
         if before is not None:
             before.removeEventFilter(self)
@@ -147,7 +147,7 @@ class HumanInput(QObject):
     def detach(self) -> None:
         """Stop handling keys and mouse."""
         widget, self._widget = self._widget, None
-        self.mouse.give_back()
+        self.mouse.release_pointer()
         if widget is not None:
             widget.removeEventFilter(self)
             if self._picture_window is not None:
@@ -191,7 +191,7 @@ class HumanInput(QObject):
 
     def forget(self) -> None:
         """Drop all requests at the end of an episode."""
-        self.mouse.give_back()
+        self.mouse.release_pointer()
         self.seats.forget()
         self.questions_changed.emit()
 
@@ -209,7 +209,7 @@ class HumanInput(QObject):
           key: Name of the key.
           device: The keyboard.
         """
-        if not any(seat.device == device and seat.knows(key) for seat in self.seats):
+        if not any(seat.device == device and seat.is_bound(key) for seat in self.seats):
             return
         self.key_pressed.emit(key)
         for reaction in self.seats.press(key, device):
@@ -235,18 +235,18 @@ class HumanInput(QObject):
         self.held_changed.emit()
 
     @property
-    def held(self) -> frozenset[str]:
+    def keys_down(self) -> frozenset[str]:
         """Names of the keys that are held down."""
-        return frozenset(key for seat in self.seats for key in seat.held)
+        return frozenset(key for seat in self.seats for key in seat.keys_down)
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Handle the keys that some slot uses, and pass on all other events."""
         if a1 is None or not isinstance(a0, QWidget) or a0 not in (self._widget, self._picture_window):
             return False
         if a1.type() == QEvent.Type.WindowDeactivate:
-            self.mouse.give_back()
+            self.mouse.release_pointer()
             self.release_all()
-        if self.mouse.take(a0, a1):
+        if self.mouse.handle_event(a0, a1):
             return True
         return self._on_key(a1.type(), a1) if isinstance(a1, QKeyEvent) else False
 
@@ -272,7 +272,7 @@ class HumanInput(QObject):
             event.accept()  # a key of the game is not a shortcut of the window
             return True
         if kind == QEvent.Type.KeyPress and self._repeats(name, event):
-            self.seats.hold(name)
+            self.seats.mark_down_again(name)
         elif kind == QEvent.Type.KeyPress:
             if event.nativeScanCode():
                 self._names[event.nativeScanCode()] = name
@@ -290,10 +290,10 @@ class HumanInput(QObject):
         )
 
     def _is_game_key(self, name: str) -> bool:
-        return bool(name) and any(seat.device == KEYBOARD and seat.knows(name) for seat in self.seats)
+        return bool(name) and any(seat.device == KEYBOARD and seat.is_bound(name) for seat in self.seats)
 
     def _emit_reaction(self, reaction: Reaction | None) -> None:
-        if isinstance(reaction, Answered):
+        if isinstance(reaction, AnsweredQuestion):
             self.chosen.emit(reaction.question, reaction.action)
         elif reaction is not None:
             self.refused.emit(f"{reaction.reason}.")
@@ -303,7 +303,7 @@ class HumanInput(QObject):
         if not listens and self._early_key is not None:
             self._early_key = _EarlyKey()
         if not listens:
-            self.mouse.give_back()
+            self.mouse.release_pointer()
             self.release_all(KEYBOARD)
         if listens != self._has_focus(before):
             self.listening_changed.emit(listens)

@@ -162,7 +162,7 @@ class KeyEditor(QWidget):
         self._stop_waiting()
         self._waiting = target
         button = self._list.buttons[target]
-        button.say("press a key…")
+        button.show_text("press a key…")
         button.setFocus()
         button.installEventFilter(self)
 
@@ -171,7 +171,7 @@ class KeyEditor(QWidget):
             button = self._list.buttons.get(self._waiting)
             if button is not None:
                 button.removeEventFilter(self)
-                button.say("")
+                button.show_text("")
         self._waiting = None
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:

@@ -64,7 +64,7 @@ class KeyRowButton(QPushButton):
         keys = " or ".join(map(key_sign, self.row.keys)) or "no key"
         self.setAccessibleName(f"{self.row.word}: {keys}")
 
-    def say(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         """Show a text in place of the keys, such as ``press a key…``; an empty text shows the keys."""
         empty(self._caps)
         if text:

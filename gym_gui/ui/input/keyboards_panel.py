@@ -87,16 +87,16 @@ class KeyboardsPanel(QWidget):
             self._pickers[slot].set_value(device)
         self._show()
 
-    async def look_again(self) -> None:
+    async def search_again(self) -> None:
         """Search for keyboards in a thread, then update the lists."""
         self._found = await asyncio.to_thread(self._find)
         self._has_searched = True
         for picker in self._pickers.values():
             picker.set_items(self._items())
-        self.say(self._found.problem)
+        self.show_message(self._found.problem)
         self._show()
 
-    def say(self, sentence: str) -> None:
+    def show_message(self, sentence: str) -> None:
         """Show why a keyboard cannot be used; an empty sentence hides the message."""
         self.message.set_text(f"{sentence}." if sentence and not sentence.endswith(".") else sentence)
         self.message.setVisible(bool(sentence))

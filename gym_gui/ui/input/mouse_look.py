@@ -41,7 +41,7 @@ class MouseLook(QObject):
         self._wanted = False
         self._tracked = False
         self._last, self._center, self._recentered = QPoint(), QPoint(), False
-        self._unused = single_shot_timer(self, _UNUSED_MS, self.give_back)
+        self._unused = single_shot_timer(self, _UNUSED_MS, self.release_pointer)
 
     @property
     def caught(self) -> bool:
@@ -58,9 +58,9 @@ class MouseLook(QObject):
         if wanted:
             self._unused.start()
         else:
-            self.give_back()
+            self.release_pointer()
 
-    def take(self, widget: QWidget, event: QEvent) -> bool:
+    def handle_event(self, widget: QWidget, event: QEvent) -> bool:
         """Handle an event of the widget that shows the game.
 
         Returns:
@@ -84,7 +84,7 @@ class MouseLook(QObject):
             self.released.emit(name)
         return True
 
-    def give_back(self) -> None:
+    def release_pointer(self) -> None:
         """Release the pointer, and ignore the mouse until the next :meth:`use`."""
         self._unused.stop()
         self._wanted = False

@@ -57,12 +57,12 @@ class OwnKeyboards(QObject):
         self.evdev.close_all()
 
     def _on_look_wanted(self) -> None:
-        self._spawn(self._panel.look_again(), "Looking for keyboards")
+        self._spawn(self._panel.search_again(), "Looking for keyboards")
 
     def _on_chosen(self, slot: str, device: str) -> None:
         before = self._people.devices.get(slot, KEYBOARD)
         problem = self.evdev.open(device, grab=self._panel.keep.isChecked()) if device else ""
-        self._panel.say(problem)
+        self._panel.show_message(problem)
         if problem:
             self._panel.set_people(self._people.devices)
             return
@@ -72,11 +72,11 @@ class OwnKeyboards(QObject):
 
     def _on_grab_changed(self, grab: bool) -> None:
         problems = [self.evdev.set_grabbed(path, grab) for path in self.evdev.devices]
-        self._panel.say(next(filter(None, problems), ""))
+        self._panel.show_message(next(filter(None, problems), ""))
 
     def _on_lost(self, device: str, sentence: str) -> None:
         self._input.release_all(device)
         for slot, own in list(self._people.devices.items()):
             if own == device:
                 self._people.set_device(slot, KEYBOARD, realtime=self._realtime())
-        self._panel.say(sentence)
+        self._panel.show_message(sentence)

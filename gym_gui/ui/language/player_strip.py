@@ -14,7 +14,7 @@ from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEv
 from PyQt6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from gym_gui.analysis.transcripts.action_scores import in_a_line, listed
-from gym_gui.analysis.transcripts.bdi_thoughts import Thought
+from gym_gui.analysis.transcripts.bdi_thoughts import BdiChanges
 from gym_gui.analysis.transcripts.turn import DRY, Turn
 from gym_gui.analysis.words.wording import written
 from gym_gui.controllers.live_play.call_log import Spending
@@ -184,7 +184,7 @@ def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
     return _score_rows(turn) if turn.thought is None else _thought_rows(turn, turn.thought)
 
 
-def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
+def _thought_rows(turn: Turn, thought: BdiChanges) -> tuple[_Row, ...]:
     """Return lines with the goal and plan of a program; the plan is shown without its source position."""
     if turn.failed:
         return _Row("Goal", thought.intention or "none", "muted"), _Row("Idle", idle_reason(turn), "error")

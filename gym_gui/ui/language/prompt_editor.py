@@ -105,7 +105,7 @@ class PromptEditor(Dialog):
         self._trouble = InlineMessage("warning", "")
         self._trouble.hide()
         self.state = muted_label("", name="prompt-state")
-        self.save = PrimaryButton("Save", name="prompt-save", key="Ctrl+S", on_click=self.keep)
+        self.save = PrimaryButton("Save", name="prompt-save", key="Ctrl+S", on_click=self.save_to_user_folder)
         self.save.setShortcut("Ctrl+S")
         self._back = QuietButton(
             "Restore default",
@@ -175,7 +175,7 @@ class PromptEditor(Dialog):
         if item is None:
             return
         if self.dirty:
-            self.keep()  # the typed text is not lost when another file is shown
+            self.save_to_user_folder()  # the typed text is not lost when another file is shown
         self._open(item.data(Qt.ItemDataRole.UserRole))
 
     def _open(self, name: str) -> None:
@@ -188,7 +188,7 @@ class PromptEditor(Dialog):
         self._editor.setPlainText(text)
         self._update_buttons()
 
-    def keep(self) -> None:
+    def save_to_user_folder(self) -> None:
         """Save the text in the user's folder and set that folder in the slot's settings."""
         if not self._name:
             return
@@ -230,7 +230,7 @@ class PromptEditor(Dialog):
 
     def preview(self) -> None:
         """Show the prompt that the edited texts produce for the agent's current observation."""
-        self._looking.now()
+        self._looking.run_now()
 
     def _on_preview_began(self) -> None:
         self.state.setText("Updating…")
@@ -292,10 +292,10 @@ class PromptEditor(Dialog):
     def done(self, a0: int) -> None:
         """Save the text and close the dialog, also on Esc; stay open if the text cannot be saved."""
         if self.dirty:
-            self.keep()
+            self.save_to_user_folder()
             if self.dirty:
                 return  # the text could not be written; do not discard it
-        self._looking.let_go()
+        self._looking.cancel()
         super().done(a0)
 
 

@@ -69,7 +69,7 @@ class SettingsServices:
         """Return the models that the server listed at its last test."""
         return self._models.get(request.place, ())
 
-    async def look(self, request: ServerRequest, *, talk: bool = False) -> ServerTestResult:
+    async def test_server(self, request: ServerRequest, *, talk: bool = False) -> ServerTestResult:
         """Test a model server; the result also reports errors.
 
         Args:

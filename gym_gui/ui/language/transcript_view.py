@@ -16,7 +16,7 @@ from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
-from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
+from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnFilter, TurnModel, TurnSource
 from gym_gui.ui.numbers import count, local, read
 from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import muted_label
@@ -229,10 +229,10 @@ class TranscriptPanel(QWidget):
     # -- filter ------------------------------------------------------------------------
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TurnFilter:
         """Filter that the controls describe."""
         agent = str(self._agent.currentData() or "")
-        return Wanted(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
+        return TurnFilter(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
 
     @property
     def _searching(self) -> bool:
@@ -256,7 +256,7 @@ class TranscriptPanel(QWidget):
             self.count.setText("Searching…")
             self._search_task = self._spawn(self._look(wanted), "Searching the transcript")
 
-    async def _look(self, wanted: Wanted) -> None:
+    async def _look(self, wanted: TurnFilter) -> None:
         source = self._source
         numbers = await asyncio.to_thread(source.search(wanted))
         self._search_task = None
@@ -264,7 +264,7 @@ class TranscriptPanel(QWidget):
             self._take(wanted, numbers)
             self._grow()
 
-    def _take(self, wanted: Wanted, numbers: Sequence[int] | None) -> None:
+    def _take(self, wanted: TurnFilter, numbers: Sequence[int] | None) -> None:
         turn = self.view.turn
         self.model.wanted = wanted
         self.model.show(self._source, numbers)

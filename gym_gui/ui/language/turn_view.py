@@ -14,7 +14,7 @@ from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QTextEdit, QWidget
 
 from gym_gui.analysis.transcripts.action_scores import listed
-from gym_gui.analysis.transcripts.bdi_thoughts import FAILED, Thought
+from gym_gui.analysis.transcripts.bdi_thoughts import FAILED, BdiChanges
 from gym_gui.analysis.transcripts.turn import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
@@ -228,7 +228,7 @@ def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Se
         with in_sentences():
             earns = turn.planned.words
         yield "Expected reward of the plan", earns, "text"
-    for heading, words in (turn.thought or Thought()).pieces():
+    for heading, words in (turn.thought or BdiChanges()).pieces():
         yield heading, fit(words), "error" if heading == FAILED else "text"
 
 

@@ -46,7 +46,7 @@ class TurnSource(Protocol):
         """Return episode and step of the turn with a number."""
         ...
 
-    def search(self, wanted: Wanted) -> Callable[[], list[int]]:
+    def search(self, wanted: TurnFilter) -> Callable[[], list[int]]:
         """Return a function, safe to call in a thread, that returns the numbers of the turns that match a
         filter.
         """
@@ -54,7 +54,7 @@ class TurnSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TurnFilter:
     """Filter of turns.
 
     Attributes:
@@ -101,7 +101,7 @@ class EpisodeTurns:
         turn = self._turns[number]
         return turn.episode, turn.step
 
-    def search(self, wanted: Wanted) -> Callable[[], list[int]]:
+    def search(self, wanted: TurnFilter) -> Callable[[], list[int]]:
         turns = self._turns
         return lambda: [i for i, turn in enumerate(turns) if wanted.takes(turn)]
 
@@ -132,7 +132,7 @@ class LiveTurns:
     def place(self, number: int) -> tuple[int, int]:
         return self.log.place(number)
 
-    def search(self, wanted: Wanted) -> Callable[[], list[int]]:
+    def search(self, wanted: TurnFilter) -> Callable[[], list[int]]:
         return partial(_search, self.log.lines(), self.log.all_refused, wanted)
 
 
@@ -142,7 +142,7 @@ def _unit(turns: int, decisions: int) -> str:
     return "decision" if decisions == turns else "turn"
 
 
-def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted: Wanted) -> list[int]:
+def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted: TurnFilter) -> list[int]:
     # The raw lines are searched first, most need no parsing; text that is not ASCII may be encoded in several
     # ways.
     plain = wanted.words.lower()
@@ -165,7 +165,7 @@ class TurnModel(QAbstractListModel):
         self._source: TurnSource = EpisodeTurns()
         self._rows: list[int] = []
         self._seen = 0
-        self.wanted = Wanted()
+        self.wanted = TurnFilter()
 
     @property
     def source(self) -> TurnSource:

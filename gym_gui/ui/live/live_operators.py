@@ -182,7 +182,7 @@ class LiveOperators(Sequence[LiveOperator]):
         self._hold_timer.stop()
         held, self._removed_last = self._removed_last, None
         if held is not None:
-            self._run.leave(held)
+            self._run.abort_operator(held)
             self._forgotten(held)
             if not self._operators:
                 self._run.end(())

@@ -103,7 +103,7 @@ class OperatorDeck(QObject):
     def _make(self, config: OperatorConfig) -> LiveOperator:
         operator = LiveOperator(self._context, config, open_session=self._open_session, parent=self)
         operator.stepped.connect(self.play.beat.nudge)
-        operator.episode_over.connect(self.play.look)
+        operator.episode_over.connect(self.play.continue_playback)
         operator.state_changed.connect(self._on_state)
         return operator
 
@@ -354,5 +354,5 @@ class OperatorDeck(QObject):
             self._after_change()
 
     def _after_change(self) -> None:
-        self.play.look()
+        self.play.continue_playback()
         self.changed.emit()

@@ -122,10 +122,10 @@ class OperatorPlayback(QObject):
             self.pause()
         self._prepare()
 
-    def look(self) -> None:
+    def continue_playback(self) -> None:
         """Continue common steps and catching up after an operator's state has changed."""
         self.beat.nudge()
-        self.catch_up.look()
+        self.catch_up.update()
 
 
 # -- common steps --------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class CatchUp:
             player.play_until(self.target)
         self._on_changed()
 
-    def look(self) -> None:
+    def update(self) -> None:
         """End catching up if all its players have finished or stopped; otherwise report the progress."""
         if self.target and not any(self._plays(player) for player in self._behind):
             self.end()

@@ -72,7 +72,7 @@ class OperatorRecording:
         await run.close()
         self._changed()
 
-    def leave(self, operator: LiveOperator) -> None:
+    def abort_operator(self, operator: LiveOperator) -> None:
         """Write a removed operator's current episode as aborted, and end its processes."""
         self._spawn_in(self._close_one(operator), self._closing_operators)
 

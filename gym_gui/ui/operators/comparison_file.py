@@ -135,7 +135,7 @@ class Comparison(QObject):
         if run is not None and run.folder is not None and self.path is not None and run.folder != self._run:
             self._run = run.folder
             self._context.spawn(
-                keep_run(run.folder, self.path), f"Adding {run.folder.name} to the group {self.name}"
+                add_run_to_group(run.folder, self.path), f"Adding {run.folder.name} to the group {self.name}"
             )
 
     def show_runs(self) -> None:
@@ -314,7 +314,7 @@ class Comparison(QObject):
         return dialog
 
 
-async def keep_run(folder: Path, comparison: Path) -> None:
+async def add_run_to_group(folder: Path, comparison: Path) -> None:
     """Put a run into the group named after a comparison, unless it is in a group already.
 
     Args:

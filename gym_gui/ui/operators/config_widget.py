@@ -31,7 +31,7 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.check_message import Finding
+    from gym_gui.controllers.setup.check_message import ConfigurationMessage
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.setup.configuration_draft import Draft
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
@@ -391,7 +391,7 @@ class OperatorConfigWidget(QWidget):
             shown.append(muted_label(f"and {len(wrong) - _MOST_FINDINGS} more on the Agents page", wrap=True))
         self._show_notes(shown)
 
-    def _finding_message(self, finding: Finding) -> InlineMessage:
+    def _finding_message(self, finding: ConfigurationMessage) -> InlineMessage:
         kind = "error" if finding.level == "error" else "warning"
         install = install_action(self._context, finding.text, self, self._on_installed)
         return InlineMessage(kind, f"{finding.text}.", install)

@@ -92,7 +92,7 @@ class HumanControls(QWidget):
     def _on_held(self) -> None:
         if self._humans is not None:
             for keys in self._lists.values():
-                keys.set_held(self._humans.input.held)
+                keys.set_held(self._humans.input.keys_down)
 
     def _on_pushed(self, target: object, down: bool) -> None:
         """Press a row's first key while the row's button is down, and release the key with the button."""

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QWidget
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.drawing.colors import told_apart
+from gym_gui.core.drawing.colors import kind_colors
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
@@ -24,9 +24,9 @@ from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer, leading_kind
 from gym_gui.ui.operators.render_tabs import RenderTabs
+from gym_gui.ui.operators.transcript_area import TranscriptArea
 from gym_gui.ui.operators.transcript_dock import MIND
-from gym_gui.ui.operators.transcript_place import TranscriptPlace
-from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
+from gym_gui.ui.widgets import EmptyHint, InlineMessage, focus_if_visible
 from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.message_panels import Action, replace_message
 
@@ -99,7 +99,7 @@ class ManualOperators(QWidget):
         if sizes is not None:
             self._splitter.restoreState(sizes)
         self.plots.hide()
-        self.transcript = TranscriptPlace(context, self._splitter)
+        self.transcript = TranscriptArea(context, self._splitter)
         self._column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._column.addWidget(self._splitter, 1)
         self._uneven: InlineMessage | None = None
@@ -137,7 +137,7 @@ class ManualOperators(QWidget):
         """Set a different color for each operator, on its card and in the plots."""
         operators = self._deck.operators
         kinds = [leading_kind(operator.player.config) for operator in operators]
-        for operator, color in zip(operators, told_apart(kinds), strict=True):
+        for operator, color in zip(operators, kind_colors(kinds), strict=True):
             if operator in self._cards:
                 self._cards[operator].set_color(QColor(color))
 
@@ -327,13 +327,13 @@ class ManualOperators(QWidget):
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
-        self._context.detached_windows.look_after(card.dock_slot, _window_key(operator.player.config))
+        self._context.detached_windows.manage(card.dock_slot, _window_key(operator.player.config))
 
     def _on_config_changed(self, card: OperatorRenderContainer, config: OperatorConfig) -> None:
         """Update the card's window, pin and color to a new configuration, whose id may have changed."""
         key = _window_key(config)
         if card.dock_slot.key and card.dock_slot.key != key:
-            card.dock_slot.look_after(key)
+            card.dock_slot.show_button(key)
         if card is self._grid.pinned:
             self._context.layout.setValue(_PINNED, config.operator_id)
         self._show_colors()
@@ -341,8 +341,8 @@ class ManualOperators(QWidget):
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
         place = list(self._cards).index(operator)
-        self._context.detached_windows.put_away(card.dock_slot, forget=True)
-        self._grid.take(card)
+        self._context.detached_windows.close_empty(card.dock_slot, forget=True)
+        self._grid.remove_card(card)
         self._show_pinned()
         self._show_colors()
         self._align_pictures()
@@ -360,7 +360,7 @@ class ManualOperators(QWidget):
         cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
         room = any(card.has_strip for card in cards)
         for card in cards:
-            card.leave_room(room)
+            card.reserve_strip_height(room)
 
     def forget(self, operator: LiveOperator) -> None:
         """Delete the card of an operator that undo can no longer restore."""
@@ -377,21 +377,21 @@ class ManualOperators(QWidget):
         if operator is not None:
             name = operator.player.config.display_name
             self._deck.remove(operator_id)
-            self.say_undoable(f"{name} was removed.")
+            self.show_undoable(f"{name} was removed.")
 
-    def say_undoable(self, what: str) -> None:
+    def show_undoable(self, what: str) -> None:
         """Show a message about the last action, with a button that undoes it.
 
         Args:
           what: Sentence that names the action.
         """
-        self.say(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
+        self.show_message(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
 
     def _on_history_moved(self, _index: int) -> None:
         """Remove the message, because its Undo button would now undo another action."""
-        self.say(None)
+        self.show_message(None)
 
-    def say(self, message: InlineMessage | None) -> None:
+    def show_message(self, message: InlineMessage | None) -> None:
         """Show a message above the cards in place of the last one; ``None`` removes it."""
         self._message = replace_message(self._column, self._message, message)
 
@@ -421,7 +421,7 @@ class ManualOperators(QWidget):
         window = self.window()
         focus = window.focusWidget() if window is not None else None
         if focus is None or focus is window or not focus.isVisible():
-            take_focus(self._cards[operator])
+            focus_if_visible(self._cards[operator])
 
     def release(self) -> None:
         """Release the transcript and disconnect the people's input, because the page closes."""

@@ -6,14 +6,14 @@ from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.ui import theme
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
-from gym_gui.ui.plots.series import looks
+from gym_gui.ui.plots.series import series_styles
 from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import Card, IconButton, section_label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
@@ -40,7 +40,7 @@ class OperatorPlots(Card):
         self._theme, self._deck = theme_, deck
         self._followed: list[LiveOperator] = []
         self._listening = False
-        self._drawn: dict[str, tuple[Tally, int]] = {}
+        self._drawn: dict[str, tuple[EpisodeTotals, int]] = {}
         self.returns, self.rewards, self.shares = (
             ReturnPlot(self._theme),
             RewardPlot(theme_),
@@ -138,7 +138,7 @@ class OperatorPlots(Card):
 
     def _show_key(self) -> None:
         series = self.returns.series
-        look = looks(series)
+        look = series_styles(series)
         self._key.show_names([(one.name, look[one.id]) for one in series])
 
     def _redraw(self) -> None:

@@ -6,7 +6,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.analysis.words import wording
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.live.live_operator import LiveOperator
@@ -55,7 +55,7 @@ class OperatorRecord(QLabel):
             self._timer.start()
 
 
-def record_words(tally: Tally, config: OperatorConfig) -> str:
+def record_words(tally: EpisodeTotals, config: OperatorConfig) -> str:
     """Return an operator's results as text.
 
     Example: ``4 episodes · mean return 0.97 · median decision 1.4 s``.

@@ -334,7 +334,7 @@ class OperatorRenderContainer(Card):
         """Whether the card shows the strip of calls."""
         return self.calls is not None and not self.calls.isHidden()
 
-    def leave_room(self, room: bool) -> None:
+    def reserve_strip_height(self, room: bool) -> None:
         """Reserve the height of a strip of calls below the picture, so that neighboring pictures have one
         size.
 

@@ -44,7 +44,7 @@ def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedLayout:
     """Areas of a large card and of the small cards beside it.
 
     Attributes:
@@ -60,7 +60,7 @@ class Pinned:
     rows: int
 
 
-def pinned_shape(count: int, width: int, height: int) -> Pinned:
+def pinned_shape(count: int, width: int, height: int) -> PinnedLayout:
     """Divide the space between a large card and small ones to its right or below it.
 
     The division gives the pictures the largest area.
@@ -71,7 +71,7 @@ def pinned_shape(count: int, width: int, height: int) -> Pinned:
         height: Available height, in pixels.
     """
     gap, area = theme.GAP, QRect(0, 0, width, height)
-    best: tuple[tuple[float, int], Pinned] | None = None
+    best: tuple[tuple[float, int], PinnedLayout] | None = None
     for share, columns, beside in itertools.product((2 / 3, 3 / 5), range(1, count + 1), (True, False)):
         rows = -(-count // columns)
         large, small = QRect(area), QRect(area)
@@ -85,7 +85,7 @@ def pinned_shape(count: int, width: int, height: int) -> Pinned:
         readable = min(1.0, cell.width() / SLIMMEST) * min(1.0, cell.height() / FLATTEST)
         score = readable, _picture(large.size()) + _picture(cell)
         if best is None or score > best[0]:
-            best = score, Pinned(large, small, columns, rows)
+            best = score, PinnedLayout(large, small, columns, rows)
     assert best is not None
     return best[1]
 
@@ -143,7 +143,7 @@ class RenderTabs(QWidget):
         for before, after in zip(self._cards, self._cards[1:], strict=False):
             self.setTabOrder(before, after)
 
-    def take(self, card: QWidget) -> None:
+    def remove_card(self, card: QWidget) -> None:
         """Remove a card from the grid; the card is hidden, not deleted."""
         if card in self._cards:
             self._cards.remove(card)

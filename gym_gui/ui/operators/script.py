@@ -101,7 +101,7 @@ class ScriptExperimentWidget(QWidget):
         """Show the buttons of script mode in the page's bar, or hide them."""
         self._shown = shown
         if shown:
-            self.where.look()
+            self.where.search()
         self._show()
 
     def choose_file(self) -> None:

@@ -13,11 +13,11 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QWidget
 
-from gym_gui.core.drawing.colors import told_apart
+from gym_gui.core.drawing.colors import kind_colors
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.render_container import leading_kind
-from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorPlan, OperatorRunProgress, ScriptPlan
 from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
@@ -101,7 +101,7 @@ class ScriptCard(Card):
         self.name.setText(name)
         self.name.setToolTip(str(path or ""))
 
-    def say(self, sentence: str) -> None:
+    def show_sentence(self, sentence: str) -> None:
         """Show a sentence below the file's name."""
         self._about.setText(sentence)
 
@@ -130,20 +130,20 @@ class ScriptCard(Card):
             self.views.set_value("policies")
             self.show_view("policies")
             self._show_done(plan)
-            self.say(words_of(plan))
+            self.show_sentence(words_of(plan))
             return
-        colors = told_apart([leading_kind(operator.config) for operator in plan.operators])
+        colors = kind_colors([leading_kind(operator.config) for operator in plan.operators])
         for operator, color in zip(plan.operators, colors, strict=True):
             self._add_row(operator, link_of(operator) if operator.error else None, color)
         self._show_done(plan)
-        self.say(words_of(plan))
+        self.show_sentence(words_of(plan))
 
     def _show_done(self, plan: ScriptPlan) -> None:
         """Show, per operator, the episodes that a resumed run has finished."""
         at_most = plan.experiment.execution.until == "decided"
         for operator_id, row in self.rows.items():
             done, failed = plan.done.get(operator_id, (0, 0))
-            row.show_standing(Standing(done, row.plan.episodes, failed, at_most=at_most))
+            row.show_standing(OperatorRunProgress(done, row.plan.episodes, failed, at_most=at_most))
 
     def show_pairings(self, plan: ScriptPlan, tournament_run: TournamentRun) -> None:
         """Show the pairings that are determined so far; rounds of a Swiss tournament have headings."""
@@ -156,7 +156,7 @@ class ScriptCard(Card):
         of_round = {pairing: i for i, each in enumerate(tournament_run.rounds) for pairing in each.pairings}
         for key, each in pairings.items():
             if key in self.rows:
-                self.rows[key].show_standing(Standing(total=each.episodes))
+                self.rows[key].show_standing(OperatorRunProgress(total=each.episodes))
                 continue
             number = of_round.get(tournament_run.pairings[key], -1)
             if number >= len(self._rounds):
@@ -209,14 +209,14 @@ class ScriptCard(Card):
         """Whether the card shows a tournament."""
         return bool(self._policies)
 
-    def show_standings(self, standings: Mapping[str, Standing]) -> None:
+    def show_standings(self, standings: Mapping[str, OperatorRunProgress]) -> None:
         """Show the progress of each operator, and the sum of all."""
         for operator_id, standing in standings.items():
             row = self.rows.get(operator_id)
             if row is not None:
                 row.show_standing(standing)
         words = progress_words(standings, "game" if self.is_tournament else "episode")
-        self.say(f"{self.stage}: {words}" if self.stage else words)
+        self.show_sentence(f"{self.stage}: {words}" if self.stage else words)
 
     def show_pane(self, pane: WatchPane | None, operator_id: str = "") -> None:
         """Show a pane with the play of one operator, beside or below the rows.

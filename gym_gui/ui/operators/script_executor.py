@@ -52,7 +52,7 @@ class ExecutorChoice(QuietButton):
     profile: Path | None
     """Profile file with the executor's hosts or with the resources of its jobs; ``None`` without a file."""
 
-    def look(self) -> None:
+    def search(self) -> None:
         """Search for available executors in the background."""
         self._context.spawn(self._look(), "Looking for executors")
 

@@ -15,7 +15,7 @@ from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.installing import missing_in
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.errors import MosaicError, Place, UsageError
+from gym_gui.core.errors import FilePosition, MosaicError, UsageError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.trusted.trust import NotAllowedError
@@ -125,7 +125,7 @@ class ScriptFile(QObject):
             self._interrupted = None if begin else run
             self._open(run.path, run)
 
-    def bring_back(self, path: Path) -> None:
+    def reopen_last(self, path: Path) -> None:
         """Open the file or run of the last session, and offer to resume its interrupted run."""
         self._context.spawn(self._restore(path), "Looking for an interrupted run")
 
@@ -144,7 +144,7 @@ class ScriptFile(QObject):
     def _may_open(self, name: str) -> bool:
         if running := self._is_running():
             words = f"{self.name} is running. Stop it before you open {name}."
-            self._work.say(InlineMessage("warning", words, closable=True))
+            self._work.show_message(InlineMessage("warning", words, closable=True))
         return not running
 
     def _open(self, path: Path, resumed: RunEntry | None = None) -> None:
@@ -159,32 +159,34 @@ class ScriptFile(QObject):
 
     async def _read(self, path: Path, *, allow_code: bool) -> None:
         card, work = self._card, self._work
-        work.say(None)
+        work.show_message(None)
         card.show_source("")
-        card.say("Reading…")
+        card.show_sentence("Reading…")
         try:
             if self.resumed is not None:
                 plan = await plan_run(path, self._catalog)
             elif not allow_code and await asyncio.to_thread(needs_code, path):
-                card.say("The file has not been read yet. Its text:")
+                card.show_sentence("The file has not been read yet. Its text:")
                 card.show_source(await asyncio.to_thread(_head_of, path))
                 closed = await asyncio.to_thread(network_is_closed)
                 asked = CONSENT.format(name=path.name, network=_REACHES[closed])
-                work.say(InlineMessage("warning", asked, ("Run the file to read it", self._on_agreed)))
+                work.show_message(
+                    InlineMessage("warning", asked, ("Run the file to read it", self._on_agreed))
+                )
                 return
             else:
-                plan = await plan_file(path, self._catalog, card.say, allow_code=allow_code)
+                plan = await plan_file(path, self._catalog, card.show_sentence, allow_code=allow_code)
         except NotAllowedError as error:
-            card.say("The file needs code or programs that you have not allowed.")
+            card.show_sentence("The file needs code or programs that you have not allowed.")
             ask = partial(self._context.ask_trust, error, self._on_again)
-            work.say(InlineMessage("warning", error.message, ("Review and allow…", ask)))
+            work.show_message(InlineMessage("warning", error.message, ("Review and allow…", ask)))
             ask()
             return
         except MosaicError as error:
-            card.say("The file cannot be run until its error is corrected.")
+            card.show_sentence("The file cannot be run until its error is corrected.")
             message = InlineMessage("error", error.sentence, self._fix_action(str(error)))
             message.lead_to(self._link_of(path, error))
-            work.say(message)
+            work.show_message(message)
             own = error.place is None or Path(error.place.file) == path.absolute()
             self._send_to_editor(path, [problem_of(error)] if own else ())
             return
@@ -204,22 +206,22 @@ class ScriptFile(QObject):
                 if self.resumed is not None
                 else f"Some {who} cannot play. Correct the file, then read it again."
             )
-            self._work.say(InlineMessage("error", words, self._fix_action(missing)))
+            self._work.show_message(InlineMessage("error", words, self._fix_action(missing)))
         elif self._interrupted is not None:
             self._offer_to_resume(self._interrupted, "episodes" if plan.tournament_run is None else "games")
         elif plan.run is not None or plan.experiment.execution.auto_run:
             self.ready.emit()
         elif plan.tournament_run is None and (words := memory_warning(plan)):
             share = "Share processes", partial(self._share_processes, plan)
-            self._work.say(InlineMessage("warning", words, share, closable=True))
+            self._work.show_message(InlineMessage("warning", words, share, closable=True))
 
     def _share_processes(self, plan: ScriptPlan) -> None:
         """Let slots of one team share a process in the next run; the experiment file is not changed."""
         from gym_gui.controllers.sessions.worker_memory import with_shared_processes
 
         self.plan = replace(plan, experiment=with_shared_processes(plan.experiment))
-        self._card.say(words_of(self.plan))
-        self._work.say(None)
+        self._card.show_sentence(words_of(self.plan))
+        self._work.show_message(None)
 
     def _offer_to_resume(self, run: RunEntry, what: str) -> None:
         """Offer to resume an unfinished run of the open file.
@@ -230,10 +232,10 @@ class ScriptFile(QObject):
         """
         words = f"An unfinished run has played {episodes_in_words(run)} {what}."
         if self.resumed is not None:
-            self._work.say(InlineMessage("info", f"{words} Resume plays the rest."))
+            self._work.show_message(InlineMessage("info", f"{words} Resume plays the rest."))
         else:
             action = "Resume the run", partial(self.resume, run)
-            self._work.say(InlineMessage("info", words, action, closable=True))
+            self._work.show_message(InlineMessage("info", words, action, closable=True))
 
     # -- errors ------------------------------------------------------------------------
 
@@ -254,7 +256,7 @@ class ScriptFile(QObject):
         return "Read the file again", self._on_again
 
     def _link_of(self, path: Path, error: MosaicError) -> Action | None:
-        place = error.place or place_in(str(error), self._own_folder) or Place(str(path.absolute()))
+        place = error.place or place_in(str(error), self._own_folder) or FilePosition(str(path.absolute()))
         own = Path(place.file) == path.absolute()
         return link_of(self._context, str(error), place=place, experiment=own, again=self._read_again)
 
@@ -272,7 +274,7 @@ class ScriptFile(QObject):
         """Open the experiment file in the editor."""
         if self.path is not None:
             problems = [] if self.plan is None else _problems_of(self.plan)
-            request = at_place(Place(str(self.path)), experiment=True, again=self._read_again)
+            request = at_place(FilePosition(str(self.path)), experiment=True, again=self._read_again)
             self._context.edit(replace(request, problems=problems, title="Experiment"))
 
     def _fix_action(self, sentence: str) -> Action:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.core.errors import MosaicError, Place, UsageError
-from gym_gui.core.experiment.matrix_expansion import Places, without
+from gym_gui.core.errors import FilePosition, MosaicError, UsageError
+from gym_gui.core.experiment.matrix_expansion import SlotsAndTeams, without
 from gym_gui.core.experiment.matrix_table import missing_in_words
-from gym_gui.core.trusted.subjects import Need
+from gym_gui.core.trusted.subjects import RequiredSubject
 from gym_gui.core.trusted.trust import require
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_experiment
-from gym_gui.services.experiments.experiment_places import place_of_operator
+from gym_gui.services.experiments.experiment_positions import place_of_operator
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.registry import WorkerTypeRegistry
 
@@ -62,7 +62,7 @@ class OperatorPlan:
     most_steps: int | None
     warnings: tuple[str, ...] = ()
     error: str = ""
-    place: Place | None = None
+    place: FilePosition | None = None
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,10 @@ async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool
 
     loop = asyncio.get_running_loop()
 
-    def places_of(config: OperatorConfig) -> Places:
+    def places_of(config: OperatorConfig) -> SlotsAndTeams:
         work = catalog.env_info(EnvironmentRequest.of(config))
         env_info = asyncio.run_coroutine_threadsafe(work, loop).result()
-        return Places(env_info.agents, env_info.teams if config.teams is None else config.teams)
+        return SlotsAndTeams(env_info.agents, env_info.teams if config.teams is None else config.teams)
 
     return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code, places_of=places_of))
 
@@ -170,7 +170,7 @@ def require_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None
     """
     from gym_gui.controllers.engine.resolved_operator import needs_of
 
-    needs: list[Need] = []
+    needs: list[RequiredSubject] = []
     for operator in operators:
         with suppress(MosaicError):  # The operator's row shows the error.
             needs += needs_of(operator)
@@ -196,7 +196,7 @@ async def _plan_operator(
     return OperatorPlan(config, resolved, episodes, steps, await asyncio.to_thread(_warnings, config))
 
 
-PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, Place | None]]
+PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, FilePosition | None]]
 """Function that turns an operator's error into a sentence and its line in a file."""
 
 
@@ -226,11 +226,11 @@ async def _load_plan(plan: OperatorPlan, catalog: CatalogCache, place_of: PlaceO
     return plan
 
 
-def _sentence_and_line(config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
+def _sentence_and_line(config: OperatorConfig, error: MosaicError) -> tuple[str, FilePosition | None]:
     return str(error), _place_of(config, error)
 
 
-def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
+def _place_of(config: OperatorConfig, error: MosaicError) -> FilePosition | None:
     if error.place is not None or not config.origin.file:
         return error.place
     return place_of_operator(Path(config.origin.file), config.operator_id, str(error))
@@ -275,7 +275,7 @@ def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
 
 
 @dataclass
-class Standing:
+class OperatorRunProgress:
     """Progress of one operator in a run.
 
     Attributes:
@@ -325,7 +325,7 @@ class ScriptJob(QObject):
     """
 
     progressed = pyqtSignal(object)
-    """Emits a mapping from operator id to :class:`Standing`."""
+    """Emits a mapping from operator id to :class:`OperatorRunProgress`."""
     began = pyqtSignal()
     """Emitted when the run folder was created."""
     paired = pyqtSignal()
@@ -416,13 +416,13 @@ class ScriptJob(QObject):
     def _on_progress(self, states: Sequence[OperatorProgress]) -> None:
         if self._run is not None:
             self._take_folder(self._run.folder)
-        standings: dict[str, Standing] = {}
+        standings: dict[str, OperatorRunProgress] = {}
         for state in states:
             pace = self._paces.get(state.operator_id)
             if pace is None and (state.live or state.steps):
                 pace = self._paces[state.operator_id] = _Pace(state.done)
             left = pace.left(state.done, state.total) if pace is not None else None
-            standings[state.operator_id] = Standing(
+            standings[state.operator_id] = OperatorRunProgress(
                 state.done, state.total, state.failed, state.steps, left, state.at_most
             )
         self.progressed.emit(standings)

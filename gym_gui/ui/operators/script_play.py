@@ -13,7 +13,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.numbers import count
-from gym_gui.ui.operators.comparison_file import keep_run
+from gym_gui.ui.operators.comparison_file import add_run_to_group
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_executor import ExecutorChoice, submit
 from gym_gui.ui.operators.script_file import BEGUN, ScriptFile
@@ -132,10 +132,10 @@ class ScriptPlay(QObject):
             self.job = ScriptJob(plan, self._context.store, compress=compress, parent=self)
             self.job.progressed.connect(self._card.show_standings)
             self.job.began.connect(self._on_began)
-            self.standings.take(plan, self.job)
+            self.standings.follow_run(plan, self.job)
         self.watch.follow(self.job)
         self.stopping = False
-        self._work.say(None)
+        self._work.show_message(None)
         self.job.begin()
         self._work.start(self._run(self.job), "Running the experiment")
 
@@ -155,7 +155,7 @@ class ScriptPlay(QObject):
 
     def _submit(self) -> None:
         if self._file.path is not None and (plan := self._playable) is not None:
-            self._work.say(None)
+            self._work.show_message(None)
             self.submitting = True
             tournament = plan.tournament_run is not None
             self._work.start(
@@ -164,7 +164,7 @@ class ScriptPlay(QObject):
 
     async def _submit_file(self, path: Path, *, tournament: bool) -> None:
         """Submit the file to the executor, then show the progress of its shards on the Results page."""
-        self._card.say("Checking the file and sending its shards…")
+        self._card.show_sentence("Checking the file and sending its shards…")
         try:
             out = self._context.store.runs_dir()
             folder = await submit(path, self._where, out, tournament=tournament)
@@ -174,9 +174,9 @@ class ScriptPlay(QObject):
         finally:
             self.submitting = False
             if self._file.plan is not None:
-                self._card.say(words_of(self._file.plan))
+                self._card.show_sentence(words_of(self._file.plan))
         shown = ("Show its progress", partial(self._context.go, "results", run=folder))
-        self._work.say(
+        self._work.show_message(
             InlineMessage(
                 "ok", "The file was submitted. Its shards are played even if this window closes.", shown
             )
@@ -184,7 +184,7 @@ class ScriptPlay(QObject):
         self._context.go("results", run=folder)
 
     async def _run(self, job: ScriptJob) -> None:
-        self._card.say("Starting sessions…")
+        self._card.show_sentence("Starting sessions…")
         self.standings.show()
         try:
             result = await job.run()
@@ -206,18 +206,18 @@ class ScriptPlay(QObject):
             message = InlineMessage("warning", f"Done, but {failed} failed.", ("Show why", self.show_results))
         else:
             message = InlineMessage("ok", f"Done: {done}.", ("Open results", self.show_results))
-        self._work.say(message)
+        self._work.show_message(message)
 
     def _say_error(self, error: MosaicError, again: Action) -> None:
         message = InlineMessage("error", error.sentence, again)
         message.lead_to(link_of(self._context, str(error), folders=self._file.folders, place=error.place))
-        self._work.say(message)
+        self._work.show_message(message)
 
     async def _keep_run(self, folder: Path | None) -> None:
         if folder is None or self._file.path is None:
             return
         try:
-            await keep_run(folder, self._file.path)
+            await add_run_to_group(folder, self._file.path)
         except MosaicError as error:
             self._context.notify(error.sentence, "warning")
 

@@ -12,7 +12,7 @@ from gym_gui.core.experiment.experiment_text import short_value
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
-from gym_gui.ui.operators.script_job import OperatorPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorPlan, OperatorRunProgress
 from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, label, muted_label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
@@ -68,7 +68,7 @@ class OperatorRow(QWidget):
         column.addWidget(self.bar)
         _add_findings(column, plan, link)
         self.bar.setVisible(not plan.error)
-        self.show_standing(Standing(total=plan.episodes))
+        self.show_standing(OperatorRunProgress(total=plan.episodes))
 
     def _on_eye(self) -> None:
         self.watch_toggled.emit(self.plan.config.operator_id, self.eye.isChecked())
@@ -78,7 +78,7 @@ class OperatorRow(QWidget):
         self.eye.setChecked(watched)
         self.eye.setToolTip("Stop watching" if watched else _LOOK)
 
-    def show_standing(self, standing: Standing) -> None:
+    def show_standing(self, standing: OperatorRunProgress) -> None:
         """Show how many episodes are finished and failed, and the time left."""
         total = standing.total or self.plan.episodes
         self.bar.setMaximum(max(total, 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.ui.operators.script_card import ScriptCard
-from gym_gui.ui.operators.script_job import ScriptJob, ScriptPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorRunProgress, ScriptJob, ScriptPlan
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.script_execution import RunResult
@@ -41,7 +41,7 @@ class ScriptStandings(QObject):
         self._job: ScriptJob | None = None
         self.view: LiveResults | None = None
 
-    def take(self, plan: ScriptPlan, job: ScriptJob) -> None:
+    def follow_run(self, plan: ScriptPlan, job: ScriptJob) -> None:
         """Follow a tournament's run from now on.
 
         Args:
@@ -66,7 +66,9 @@ class ScriptStandings(QObject):
             self.view.failure_chosen.connect(self._on_failure_chosen)
             self._card.set_standings(self.view)
         if self._job.folder is None:
-            self.view.say("The first games have begun", "Ratings and the matrix appear as games end.")
+            self.view.show_message(
+                "The first games have begun", "Ratings and the matrix appear as games end."
+            )
         self._card.show_view("standings")
 
     def ended(self, result: RunResult) -> None:
@@ -91,7 +93,7 @@ class ScriptStandings(QObject):
         if self.view is not None and self._job is not None and self._job.folder is not None:
             self.view.follow(self._job.folder)
 
-    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
+    def _on_progressed(self, standings: Mapping[str, OperatorRunProgress]) -> None:
         if self.view is not None:
             self.view.grown(sum(each.done for each in standings.values()))
 

@@ -39,7 +39,7 @@ class ScriptWatch(QObject):
         self._watched, card = operator_id, self._card
         if not operator_id:
             if card.pane is not None:
-                self._context.detached_windows.put_away(card.pane.dock_slot)
+                self._context.detached_windows.close_empty(card.pane.dock_slot)
             card.show_pane(None)
             self._watch_job()
             return
@@ -52,7 +52,7 @@ class ScriptWatch(QObject):
         running = self._job is not None and self._job.running
         why = "Other operators play first." if running else "Press Run to play its episodes."
         pane.begin(config.display_name, slot_players(config), "No picture yet", why)
-        self._context.detached_windows.look_after(pane.dock_slot, "operators.watched")
+        self._context.detached_windows.manage(pane.dock_slot, "operators.watched")
         self._watch_job()
 
     def _watch_job(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gym_gui.analysis.words.wording import duration
 from gym_gui.ui.numbers import count, local, size
-from gym_gui.ui.operators.script_job import ScriptPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorRunProgress, ScriptPlan
 from gym_gui.ui.spare_host import free_memory
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def pairing_words(tournament_run: TournamentRun) -> str:
     return f"{words}; each further round is paired by the results" if first else words
 
 
-def progress_words(standings: Mapping[str, Standing], episode: str = "episode") -> str:
+def progress_words(standings: Mapping[str, OperatorRunProgress], episode: str = "episode") -> str:
     """Return the progress of all operators together, and the time left if each has an estimate.
 
     Args:

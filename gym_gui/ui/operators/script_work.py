@@ -40,7 +40,7 @@ class ScriptWork(QObject):
         """Whether a background task is in progress."""
         return self._task is not None
 
-    def say(self, message: InlineMessage | None) -> None:
+    def show_message(self, message: InlineMessage | None) -> None:
         """Show a message in place of the current one; ``None`` removes it."""
         self.message = replace_message(self._column, self.message, message)
 

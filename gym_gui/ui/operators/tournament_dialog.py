@@ -145,7 +145,7 @@ class TournamentDialog(Dialog):
         self._env_info = self._tournament_run = None
         self.policies.clear()
         self._show_message(f"Reading {task}…")
-        self.take_on(self._context.spawn(self._describe(task), "Reading the environment"))
+        self.set_task(self._context.spawn(self._describe(task), "Reading the environment"))
 
     async def _describe(self, task: str) -> None:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest

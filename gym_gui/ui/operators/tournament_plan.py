@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gym_gui.core.errors import MosaicError, Place
+from gym_gui.core.errors import FilePosition, MosaicError
 from gym_gui.core.experiment.tournament_pool import assignments_of
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament
-from gym_gui.services.experiments.experiment_places import place_of_policy
+from gym_gui.services.experiments.experiment_positions import place_of_policy
 from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptPlan,
@@ -137,7 +137,7 @@ class _PolicyChecks:
         self.plans.append(OperatorPlan(shown, resolved, 0, limit, self._warnings(name)))
         return resolved
 
-    def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
+    def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, FilePosition | None]:
         """Return an error of a policy as a sentence, and the line of the file that causes it."""
         from gym_gui.controllers.runs.tournament_run import of_policy
 

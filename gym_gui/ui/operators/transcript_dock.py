@@ -10,10 +10,10 @@ from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.controllers.setup.check_message import listed
 from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
+from gym_gui.ui.agent_snapshots.live_agent_snapshot import LiveAgentSnapshot
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.minds.live_mind import LiveMind
-from gym_gui.ui.renderers.joint_agents import together_of
+from gym_gui.ui.renderers.joint_agents import joint_groups_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
 TURNS, MIND = "turns", "mind"
@@ -35,7 +35,7 @@ def _no_reports(operator: LiveOperator | None) -> tuple[str, str]:
 
     For a policy that plays several slots together, the text names the slots and the view that shows them.
     """
-    links = {} if operator is None else together_of(operator.player.config.link_groups)
+    links = {} if operator is None else joint_groups_of(operator.player.config.link_groups)
     if not links:
         return _NO_REPORTS
     teams = {link.letter: link for link in links.values()}.values()
@@ -74,10 +74,10 @@ class TranscriptDock(Card):
         self.panel = TranscriptPanel(spawn, parent=self)
         self._hint = EmptyHint(*_NO_TURN_YET)
         self.body.addLayout(head)
-        self.mind = LiveMind(spawn, self)
+        self.agent_view = LiveAgentSnapshot(spawn, self)
         self.add(self._hint, 1)
         self.add(self.panel, 1)
-        self.add(self.mind, 1)
+        self.add(self.agent_view, 1)
         self._show()
 
     @property
@@ -114,15 +114,15 @@ class TranscriptDock(Card):
         self.choice.set_value(what)
         self._show()
         if agent:
-            self.mind.choose(agent)
+            self.agent_view.choose(agent)
 
     def _on_chosen(self, _what: str) -> None:
         self._show()
 
     def _show(self) -> None:
         operator, looking = self._operator, self.choice.value == MIND
-        self.mind.setVisible(looking)
-        self.mind.follow(operator if looking else None)
+        self.agent_view.setVisible(looking)
+        self.agent_view.follow(operator if looking else None)
         calls = operator.player.tally.calls if operator is not None else None
         self._title.setText(operator.player.config.display_name if operator is not None else "")
         self.panel.follow(calls)

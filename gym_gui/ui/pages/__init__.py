@@ -11,7 +11,7 @@ from gym_gui.ui.page import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageEntry:
     """Entry of one page in the navigation rail.
 
     Attributes:
@@ -46,18 +46,18 @@ class Place:
 
 
 PLACES: Final = (
-    Place("home", "Home", "home", "home:HomePage", "guide/first_steps.md"),
-    Place("play", "Play", "play", "play:PlayPage", "guide/play.md"),
-    Place("operators", "Operators", "operators", "operators:OperatorsPage", "guide/operators.md"),
-    Place("agents", "Agents", "agents", "agents:AgentsPage", "guide/agents.md"),
-    Place("train", "Train", "train", "train:TrainPage", "guide/train.md"),
-    Place("results", "Results", "results", "results:ResultsPage", "guide/results_and_replay.md"),
-    Place(
+    PageEntry("home", "Home", "home", "home:HomePage", "guide/first_steps.md"),
+    PageEntry("play", "Play", "play", "play:PlayPage", "guide/play.md"),
+    PageEntry("operators", "Operators", "operators", "operators:OperatorsPage", "guide/operators.md"),
+    PageEntry("agents", "Agents", "agents", "agents:AgentsPage", "guide/agents.md"),
+    PageEntry("train", "Train", "train", "train:TrainPage", "guide/train.md"),
+    PageEntry("results", "Results", "results", "results:ResultsPage", "guide/results_and_replay.md"),
+    PageEntry(
         "settings", "Settings", "settings", "settings:SettingsPage", "guide/settings_and_keys.md", foot=True
     ),
 )
 
 
-def places() -> tuple[Place, ...]:
+def places() -> tuple[PageEntry, ...]:
     """Return the pages whose modules exist."""
     return tuple(place for place in PLACES if place.there)

@@ -23,7 +23,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.language.settings_services import PromptsRequest
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.layouts import column_layout
 
@@ -45,7 +45,7 @@ class AgentsPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self._tab = AdvancedConfigTab(context, self)
-        self.kept = Kept[OperatorTable](
+        self.kept = SavedPageState[OperatorTable](
             context,
             "agents.json",
             "The configuration",
@@ -77,8 +77,8 @@ class AgentsPage(Page):
         column.addLayout(strip)
         column.addWidget(self._tab, 1)
         self.model.draft_changed.connect(self._refresh)
-        self.model.draft_changed.connect(self.kept.look)
-        self._tab.preview.seed.seed_changed.connect(self.kept.look)
+        self.model.draft_changed.connect(self.kept.save_soon)
+        self._tab.preview.seed.seed_changed.connect(self.kept.save_soon)
         self.model.sheet_changed.connect(self._refresh)
         self.model.report_changed.connect(self._on_report_changed)
         self._tab.policy_binding_changed.connect(self._on_policy_binding_changed)
@@ -129,7 +129,7 @@ class AgentsPage(Page):
         """Show an operator, an environment or a preset; attach to a running session if one is given."""
         if self._listing is None:
             self._listing = self.context.spawn(self._picker.load(), "Listing the environments")
-        self.kept.bring_back(self._bring_back)
+        self.kept.restore(self._bring_back)
         operator, task, preset = request.get("operator"), request.get("task"), request.get("preset")
         live = request.get("live")
         if isinstance(operator, OperatorConfig):

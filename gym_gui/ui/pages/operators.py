@@ -29,9 +29,9 @@ from gym_gui.ui.operators.examples import random_operator, trained_against_rando
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_file import OPENED
-from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
+from gym_gui.ui.operators.transcript_area import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.policies.tournament_draft import TournamentRequest
 from gym_gui.ui.widgets import SegmentedControl
 
@@ -48,7 +48,7 @@ class OperatorsTab(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.deck = OperatorDeck(context, seed=DEFAULT_SEED, parent=self)
-        self.kept = Kept[OperatorTable](
+        self.kept = SavedPageState[OperatorTable](
             context,
             NAME,
             "The operators",
@@ -57,7 +57,7 @@ class OperatorsTab(Page):
             now=lambda: self.deck.table,
             parent=self,
         )
-        self.deck.changed.connect(self.kept.look)
+        self.deck.changed.connect(self.kept.save_soon)
         self._catalog = CatalogCache(context.store)
         context.installed.connect(self._catalog.renew)
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
@@ -82,7 +82,7 @@ class OperatorsTab(Page):
         self._set_mode("manual")
 
     def _connect(self) -> None:
-        self.script.empty.tournament_wanted.connect(self.hold_tournament)
+        self.script.empty.tournament_wanted.connect(self.set_up_tournament)
         self._mode.chosen.connect(self._set_mode)
         self.controls.add_requested.connect(self.add_operator)
         self.controls.step_player_requested.connect(self._on_step_player)
@@ -117,18 +117,18 @@ class OperatorsTab(Page):
                 no operators; ``tournament`` (a :class:`TournamentRequest`, or another value to use
                 the operators of the page); ``resume`` (a :class:`RunEntry` to resume).
         """
-        self.kept.bring_back(self._bring_back)
+        self.kept.restore(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
         before, self._opened_before = self._opened_before, ""
         tournament = request.get("tournament")
         if tournament is not None:  # By default, with the operators of this page.
-            self.hold_tournament(tournament if isinstance(tournament, TournamentRequest) else None)
+            self.set_up_tournament(tournament if isinstance(tournament, TournamentRequest) else None)
             return
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
             self._set_mode("script")  # Script mode was shown when the window was closed or killed.
-            self.script.file.bring_back(Path(before))
+            self.script.file.reopen_last(Path(before))
             return
         if isinstance(resumed, RunEntry):
             self._set_mode("script")
@@ -156,9 +156,9 @@ class OperatorsTab(Page):
     def _bring_back(self, table: OperatorTable) -> None:
         """Restore the operators of the last session, and the transcript if it was in a detached window."""
         self.deck.restore(table)
-        self.manual.transcript.bring_back()
+        self.manual.transcript.restore_window()
 
-    def hold_tournament(self, request: TournamentRequest | None = None) -> None:
+    def set_up_tournament(self, request: TournamentRequest | None = None) -> None:
         """Open a dialog that sets up a tournament.
 
         Args:
@@ -199,7 +199,7 @@ class OperatorsTab(Page):
             self.manual.select(self.deck.operators[0])
         if before.operators and before.operators != self.deck.table.operators:
             names = listed([operator.display_name for operator in before.operators])
-            self.manual.say_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
+            self.manual.show_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
 
     def closing_costs(self) -> str:
         """Return a warning about paid language model calls that closing would lose; ``""`` if there are
@@ -240,8 +240,8 @@ class OperatorsTab(Page):
             ("pin", "Pin or unpin the operator", manual.toggle_pinned, "Shift+F11", "pin", several),
             ("plots", "Show or hide plots", self._on_plots, "Ctrl+G", "train", some),
             ("transcript", "Show or hide the transcript", transcript.toggle, "Ctrl+T", "transcript", one),
-            ("transcript_apart", apart, transcript.toggle_apart, TRANSCRIPT_KEYS, "apart", one),
-            ("mind", mind, transcript.toggle_mind, "Ctrl+I", "agents", one),
+            ("transcript_apart", apart, transcript.toggle_window, TRANSCRIPT_KEYS, "apart", one),
+            ("mind", mind, transcript.toggle_agent, "Ctrl+I", "agents", one),
             ("next", "Next operator", self._on_next, "Ctrl+Tab", "", some),
         )
         seen = [

@@ -28,7 +28,7 @@ from gym_gui.ui.input.keyboards_panel import Find
 from gym_gui.ui.input.own_keyboards import OwnKeyboards
 from gym_gui.ui.input.people import People
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.caption import Caption
@@ -44,7 +44,7 @@ from gym_gui.ui.play.suggested_games import FirstGames
 from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
     from gym_gui.controllers.setup.play_setup import Clock
@@ -77,7 +77,7 @@ class PlayPage(Page):
         super().__init__(context)
         self.input = HumanInput(self)
         self.game = PlayGame(context, self.input, self)
-        self.kept = Kept[OperatorTable](
+        self.kept = SavedPageState[OperatorTable](
             context,
             "play.json",
             "The game",
@@ -86,7 +86,7 @@ class PlayPage(Page):
             now=self._table,
             parent=self,
         )
-        self.game.changed.connect(self.kept.look)
+        self.game.changed.connect(self.kept.save_soon)
         self.people = People(context, self.input, self)
         self.catalog = CatalogCache(context.store)
         context.installed.connect(self.catalog.renew)
@@ -178,9 +178,9 @@ class PlayPage(Page):
         """Open the requested game; without a request, show the current game or restore the last one."""
         operator, task = request.get("operator"), request.get("task")
         if operator is None and not isinstance(task, str):
-            self.kept.bring_back(self._bring_back)
+            self.kept.restore(self._bring_back)
         else:
-            self.kept.bring_back(lambda _table: None)  # Another game takes its place.
+            self.kept.restore(lambda _table: None)  # Another game takes its place.
         seed = request.get("seed")
         if isinstance(seed, int):
             self._seed_box.set_seed(seed)
@@ -191,7 +191,7 @@ class PlayPage(Page):
         else:
             self._list_environments()
             if self._env_info is not None:
-                self._stage_card.take_keys()
+                self._stage_card.focus_stage()
 
     def _table(self) -> OperatorTable | None:
         """Return policies, seed and time control for storage; ``None`` if no game is open."""
@@ -212,7 +212,10 @@ class PlayPage(Page):
 
     def left(self) -> None:
         """Pause a real-time game when the page is hidden and the game is not in a visible detached window."""
-        if self._stage_card.dock_slot.own_window is not None and self._stage_card.dock_slot.seen:
+        if (
+            self._stage_card.dock_slot.own_window is not None
+            and self._stage_card.dock_slot.is_content_visible
+        ):
             return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
@@ -247,7 +250,7 @@ class PlayPage(Page):
         there, keys = self._there, self.side.keys.start_editing
         controller = self.controller
         back = self.scoring.take_back
-        restart, pause, record = controller.restart, controller.hold_or_go_on, controller.toggle_record
+        restart, pause, record = controller.restart, controller.toggle_pause, controller.toggle_record
         clock, sides = self.side.time.open, self._has_sides
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
@@ -300,7 +303,7 @@ class PlayPage(Page):
         self.input_binding.set_env_info(None)
         self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
-        self._stage_card.take_keys()  # With the focus on the picker, an arrow key would open the list again.
+        self._stage_card.focus_stage()  # on the picker, an arrow key would open the list again
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
     async def _open_job(self, task: str, config: OperatorConfig | None) -> None:
@@ -329,10 +332,10 @@ class PlayPage(Page):
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
-        self.context.detached_windows.look_after(self._stage_card.dock_slot, self.name)
-        self._stage_card.take_keys()
+        self.context.detached_windows.manage(self._stage_card.dock_slot, self.name)
+        self._stage_card.focus_stage()
 
-    async def first_look(self, at_most_s: float) -> None:
+    async def wait_for_first_frame(self, at_most_s: float) -> None:
         """Wait for the first view or error of the game, at most ``at_most_s`` seconds."""
         seen = asyncio.Event()
 
@@ -350,7 +353,10 @@ class PlayPage(Page):
             self.game.broke.disconnect(look)
 
     def show_sheet(
-        self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+        self,
+        env_info: EnvironmentInfo,
+        offers: Mapping[str, Sequence[OfferedPolicy]],
+        checks: ConfigurationChecks,
     ) -> None:
         """Show the environment's description, and the policies that can play each slot."""
         self._env_info, page = env_info, env_info.page
@@ -367,7 +373,7 @@ class PlayPage(Page):
         )
         self.caption.set_env_info(env_info)
         self._show_time()
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
     def _on_seats_shown(self) -> None:
         self._stage_card.stage.set_seats(self.seating.seats())
@@ -375,7 +381,7 @@ class PlayPage(Page):
     def _on_seated(self) -> None:
         self._stage_card.show_trouble("")
         self.input_binding.seat()
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
     def _on_environment_chosen(self, value: object) -> None:
         if isinstance(value, str):
@@ -401,7 +407,7 @@ class PlayPage(Page):
 
     def _on_time_chosen(self, control: TimeControl | None) -> None:
         self.game.set_time_control(control)
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()
 
     def _show_time(self) -> None:
         """Show the time control only for games in which players move in turn and wait for each other."""
@@ -426,4 +432,4 @@ class PlayPage(Page):
 
     def _on_documentation_closed(self) -> None:
         self._stack.setCurrentWidget(self._stage_card)
-        self._stage_card.take_keys()
+        self._stage_card.focus_stage()

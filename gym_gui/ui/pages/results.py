@@ -25,7 +25,7 @@ from gym_gui.ui.results.run_folders import RunFolders
 from gym_gui.ui.results.selected_runs import SelectedRuns
 from gym_gui.ui.results.submissions.submission_controller import SubmissionController
 from gym_gui.ui.results.undo_history import RunHistory
-from gym_gui.ui.widgets import IconButton, QuietButton, take_focus
+from gym_gui.ui.widgets import IconButton, QuietButton, focus_if_visible
 from gym_gui.ui.widgets.layouts import column_layout
 
 _DETAILS: Final = "results/details"
@@ -122,7 +122,7 @@ class ResultsPage(Page):
         run, replay = request.get("run"), request.get("replay")
         if isinstance(replay, tuple):
             folder, operator, index = replay
-            self.run_controller.take([Path(folder)])
+            self.run_controller.show_runs([Path(folder)])
             self.run_controller.show_replay(Path(folder), str(operator), int(index))
         elif run is not None:
             self.show_run(Path(str(run)))
@@ -130,10 +130,10 @@ class ResultsPage(Page):
             self.show_library()
             self._library.find_runs(str(find))
         else:
-            self.submissions.look()
+            self.submissions.read_again()
             self._update_bar()
             if (played := self.run_controller.played) is not None and played.players:
-                take_focus(played)  # Its keys control the replay.
+                focus_if_visible(played)  # Its keys control the replay.
 
     def left(self) -> None:
         """Emit unfinished edits, and stop reading runs and playing replays while the page is hidden."""
@@ -205,7 +205,7 @@ class ResultsPage(Page):
         """Show the results of a run, or the progress of a submission."""
         if is_submission(run):
             self.run_controller.end_replay()
-            self.submissions.take(run)
+            self.submissions.show_submission(run)
             self._show(self.submissions.view)
         else:
             self.compare_runs([run])
@@ -213,7 +213,7 @@ class ResultsPage(Page):
     def compare_runs(self, runs: Sequence[Path]) -> None:
         """Show the results of one or several runs together, on the seeds that they share."""
         self.run_controller.end_replay()
-        self.run_controller.take(runs)
+        self.run_controller.show_runs(runs)
         self._show(self.run_controller.comparison)
         self.run_controller.reading.read()
 

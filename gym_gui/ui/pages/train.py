@@ -17,7 +17,7 @@ from gym_gui.services.trainings.training_presets import TrainingPreset, load_tra
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
-from gym_gui.ui.page_state import Kept
+from gym_gui.ui.page_state import SavedPageState
 from gym_gui.ui.policies.policies_view import PoliciesView
 from gym_gui.ui.policies.use_policy_menu import UseMenu, operator_of
 from gym_gui.ui.train.compare_panel import ComparePanel
@@ -93,7 +93,7 @@ class TrainPage(Page):
         self._panel_shown: QWidget = self.form
         inspector.add(self.form)
         inspector.add_foot(self.form.foot)
-        self.kept = Kept[TrainingPreset](
+        self.kept = SavedPageState[TrainingPreset](
             self.context,
             "training.json",
             "The training",
@@ -102,7 +102,7 @@ class TrainPage(Page):
             now=self.form.preset,
             parent=self,
         )
-        self.form.changed.connect(self.kept.look)
+        self.form.changed.connect(self.kept.save_soon)
 
     def _connect(self) -> None:
         self._use_menu = UseMenu(self.context, self)
@@ -168,14 +168,14 @@ class TrainPage(Page):
         else:
             self.show_view(self._segments.value)
         if isinstance(env := request.get("env"), str):
-            self.kept.bring_back(lambda _preset: None)  # Another training takes its place.
+            self.kept.restore(lambda _preset: None)  # Another training takes its place.
             self.form.choose_environment(env)
         else:
-            self.kept.bring_back(self.form.fill)
+            self.kept.restore(self.form.fill)
 
     async def closed(self) -> None:
         """Close the connection to the trainer and TensorBoard, and report how many trainings continue."""
-        going_on = self.link.going_on
+        going_on = self.link.running_count
         if going_on:
             words = "1 training continues" if going_on == 1 else f"{going_on} trainings continue"
             self.context.notify(f"{words} without the window", "info")
@@ -349,7 +349,7 @@ class TrainPage(Page):
         selected = self.runs.selected
         if selected:
             return selected[0]
-        going = [record for record in self.link.runs if not record.over]
+        going = [record for record in self.link.runs if not record.has_ended]
         return going[0] if len(going) == 1 else None
 
     def _has_one(self) -> bool:
@@ -360,7 +360,7 @@ class TrainPage(Page):
         return record is not None and (action == "draw" or action in run_actions(record))
 
     def _one_is_over(self) -> bool:
-        return bool(self.runs.selected) and all(record.over for record in self.runs.selected)
+        return bool(self.runs.selected) and all(record.has_ended for record in self.runs.selected)
 
     def _can_start(self) -> bool:
         return self.form.start.isEnabled()
@@ -390,7 +390,7 @@ class TrainPage(Page):
 
     def _on_removal_requested(self) -> None:
         selected = self.runs.selected
-        going = [record for record in selected if not record.over]
+        going = [record for record in selected if not record.has_ended]
         if going:
             self.context.notify("A running training cannot be removed. Stop it first", "warning")
         elif len(selected) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gym_gui import envs
-from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
 from gym_gui.controllers.setup.configuration_draft import Draft
 from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
@@ -15,7 +15,7 @@ from gym_gui.core.config import OperatorConfig
 
 
 @dataclass(frozen=True)
-class Facts:
+class EnvironmentFacts:
     """Facts about an environment that are known without creating it.
 
     Attributes:
@@ -38,7 +38,7 @@ def request_of(task: str, config: OperatorConfig | None) -> EnvironmentRequest:
     return (Draft(task) if config is None else Draft.of(config)).request()
 
 
-def facts_of(request: EnvironmentRequest) -> Facts:
+def facts_of(request: EnvironmentRequest) -> EnvironmentFacts:
     """Return the facts about an environment that are known without creating it.
 
     Raises:
@@ -48,26 +48,26 @@ def facts_of(request: EnvironmentRequest) -> Facts:
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
     )
     pace = envs.families()[spec.family].pace(spec)
-    return Facts(spec.id, spec.api == "gymnasium", spec.api == "aec", pace.realtime, pace.rate)
+    return EnvironmentFacts(spec.id, spec.api == "gymnasium", spec.api == "aec", pace.realtime, pace.rate)
 
 
-def clock_of(facts: Facts) -> Clock:
+def clock_of(facts: EnvironmentFacts) -> Clock:
     """Return the default clock of an environment: whether it runs in real time, and its rate."""
     return Clock(facts.realtime, facts.rate)
 
 
-def alone(env_id: str, clock: Clock) -> OperatorConfig:
+def single_person(env_id: str, clock: Clock) -> OperatorConfig:
     """Return a configuration with a person in the only slot."""
     return game(env_id, {"agent_0": person(clock)})
 
 
-def offers_of(env_info: EnvironmentInfo, checks: ConfigurationChecks) -> dict[str, list[Offer]]:
+def offers_of(env_info: EnvironmentInfo, checks: ConfigurationChecks) -> dict[str, list[OfferedPolicy]]:
     """Return the players that can play each slot, by agent."""
     return {agent: others(checks.offers(slot), env_info.env_id) for agent, slot in env_info.slots.items()}
 
 
 def default_operator(
-    env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], clock: Clock
+    env_info: EnvironmentInfo, offers: Mapping[str, Sequence[OfferedPolicy]], clock: Clock
 ) -> OperatorConfig:
     """Return a configuration with a person in the first slot and a fitting policy in each other slot.
 

@@ -52,7 +52,7 @@ class GameController(QObject):
         self._card, self._seed_box, self._actions = card, seed_box, actions
         self.paused_by_focus = False
         actions.restarted.connect(self.restart)
-        actions.held.connect(self.hold_or_go_on)
+        actions.held.connect(self.toggle_pause)
         actions.record_toggled.connect(self.toggle_record)
         seed_box.seed_changed.connect(self.play)
         game.changed.connect(self._on_game_changed)
@@ -91,29 +91,29 @@ class GameController(QObject):
         self._card.show_trouble("")
         self.paused_by_focus = False
         play(at)
-        self._card.take_keys()
+        self._card.focus_stage()
 
     def play_again(self) -> None:
         """Play an episode with the next seed."""
         self.play(self._game.seed + 1)
 
-    def hold_or_go_on(self) -> None:
+    def toggle_pause(self) -> None:
         """Begin a game that waits, continue a paused game, or pause a running game."""
         game = self._game
         if game.waits:
             game.begin()
-            self._card.take_keys()
+            self._card.focus_stage()
         elif game.paused:
             self.paused_by_focus = False
             game.resume()
-            self._card.take_keys()
+            self._card.focus_stage()
         else:
             game.pause()
 
     def toggle_record(self) -> None:
         """Start or stop recording from the next episode on."""
         self._game.set_recording(not self._game.recording)
-        self._card.take_keys()
+        self._card.focus_stage()
 
     def show_everything(self, everything: bool) -> None:
         """Set whether people see information that the game hides from their seats, and restart the
@@ -154,7 +154,7 @@ class GameController(QObject):
         game = self._game
         own_agents = [a for a, about in line["agents"].items() if about.get("slot", a) in game.people]
         self._card.countdown.stop()
-        self._card.result.tell(line, own_agents, fallbacks, recorded=game.run is not None)
+        self._card.result.show_result(line, own_agents, fallbacks, recorded=game.run is not None)
         self._card.show_result(True)
 
     def _on_broke(self, sentence: str) -> None:

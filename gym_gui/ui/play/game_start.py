@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.catalog_cache import CatalogCache
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
@@ -49,12 +49,15 @@ class OpeningPage(Protocol):
         """
         ...
 
-    async def first_look(self, at_most_s: float) -> None:
+    async def wait_for_first_frame(self, at_most_s: float) -> None:
         """Wait for the first frame or an error, at most ``at_most_s`` seconds."""
         ...
 
     def show_sheet(
-        self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+        self,
+        env_info: EnvironmentInfo,
+        offers: Mapping[str, Sequence[OfferedPolicy]],
+        checks: ConfigurationChecks,
     ) -> None:
         """Show the environment's description and the players to choose from."""
         ...
@@ -83,8 +86,8 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
     started = config is not None or facts.single
     if started:
         # The session starts while the description is still being read.
-        page.start_game(config or default_players.alone(facts.env_id, clock), clock, "rgb_array")
-        await page.first_look(_HEAD_START_S)
+        page.start_game(config or default_players.single_person(facts.env_id, clock), clock, "rgb_array")
+        await page.wait_for_first_frame(_HEAD_START_S)
     env_info = await page.catalog.env_info(request)
     checks = await page.catalog.checks()
     offers = await asyncio.to_thread(default_players.offers_of, env_info, checks)

@@ -107,7 +107,7 @@ class InputBinding(QObject):
 
     def _on_editing_changed(self, editing: bool) -> None:
         if not editing:
-            self._card.take_keys()
+            self._card.focus_stage()
 
     def _on_setting_changed(self, name: str) -> None:
         if name == "key_repeat":
@@ -118,13 +118,13 @@ class InputBinding(QObject):
     def _on_acted(self, slot: str, action: object) -> None:
         self._game.begin()
         self._input.choose(slot, action)
-        self._card.take_keys()
+        self._card.focus_stage()
 
     def _on_pushed(self, slot: str, key: str, down: bool) -> None:
         device = self._people.devices.get(slot, KEYBOARD)
         (self._input.press if down else self._input.release)(key, device)
         if not down:
-            self._card.take_keys()
+            self._card.focus_stage()
 
     def _on_move_chosen(self, action: int) -> None:
         for question in self._input.questions:
@@ -133,7 +133,7 @@ class InputBinding(QObject):
                 return
 
     def _on_held_changed(self) -> None:
-        self._side.keys.list.set_held(self._input.held)
+        self._side.keys.list.set_held(self._input.keys_down)
 
     def _on_questions_changed(self) -> None:
         """Show the keys of the slot that has to act in turn-based play."""

@@ -64,7 +64,7 @@ class ResultBanner(QFrame):
         row.addWidget(self._same_button)
         row.addWidget(self._again_button)
 
-    def tell(
+    def show_result(
         self, episode: Mapping[str, Any], people: Sequence[str], fallbacks: int, *, recorded: bool
     ) -> None:
         """Show how an episode ended.

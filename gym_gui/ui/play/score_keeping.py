@@ -65,7 +65,7 @@ class Scoring(QObject):
         game.viewed.connect(self._on_viewed)
         game.changed.connect(self._on_changed)
         seating.shown.connect(self._show)
-        sheet.move_chosen.connect(self.look_back)
+        sheet.move_chosen.connect(self.show_earlier)
         sheet.flip_wanted.connect(self.flip)
         sheet.back_wanted.connect(self.take_back)
 
@@ -81,13 +81,13 @@ class Scoring(QObject):
         if self.back_to is not None:
             self._controller.take_back(self.back_to)
 
-    def look_back(self, moves: int) -> None:
+    def show_earlier(self, moves: int) -> None:
         """Show the position after ``moves`` moves, until the next move is played."""
         view = self._view
         if view is None:
             return
         past = self._boards.get(moves) if moves < view.step else None
-        self._card.stage.look_back(past)
+        self._card.stage.show_earlier(past)
         self._analysis.show(past or view.board, over=self._game.is_over)
         self._sheet.moves.mark(moves if past is not None else len(view.moves))
 

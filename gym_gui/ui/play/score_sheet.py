@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.core.live import AgentView, Captured, LiveView, PlayedMove
+from gym_gui.core.live import AgentView, CapturedPieces, LiveView, PlayedMove
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import seat_words
@@ -196,7 +196,9 @@ class _Side(QWidget):
         about = "Time that this side has left" if clock.counts_down else _THOUGHT
         self.clock.setToolTip(f"{about}{'; its clock runs' if clock.runs else ''}")
 
-    def tell(self, agent: AgentView, player: str, to_move: bool, kind: str, taken: Captured | None) -> None:
+    def tell(
+        self, agent: AgentView, player: str, to_move: bool, kind: str, taken: CapturedPieces | None
+    ) -> None:
         who = " · ".join(filter(None, (seat_words(agent), player)))
         self.name.setText(f"{who}, to move" if to_move else who)
         self._captured_row.show_taken(kind, taken)
@@ -209,13 +211,13 @@ class _CapturedRow(QWidget):
         super().__init__(parent)
         self.setObjectName("side-taken")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._kind, self._captured = "", Captured("")
+        self._kind, self._captured = "", CapturedPieces("")
         self.hide()
 
-    def show_taken(self, kind: str, taken: Captured | None) -> None:
+    def show_taken(self, kind: str, taken: CapturedPieces | None) -> None:
         """Show the pieces that a side has captured; ``None`` hides the row."""
         self.setVisible(taken is not None)
-        self._kind, self._captured = kind, taken or Captured("")
+        self._kind, self._captured = kind, taken or CapturedPieces("")
         ahead = f"; {self._captured.ahead} ahead" if self._captured.ahead else ""
         self.setAccessibleName(f"{len(self._captured.pieces)} captured{ahead}")
         self.setToolTip(f"Captured: {len(self._captured.pieces)}{ahead}")

@@ -18,7 +18,7 @@ from gym_gui.ui.play.who_plays import YOU, PlayerList
 from gym_gui.ui.renderers import SlotPlayer, slot_players
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.services.policies.policy_catalog import Policy
@@ -59,7 +59,7 @@ class Seating(QObject):
         self,
         inputs: Mapping[str, str],
         env_info: EnvironmentInfo,
-        offers: Mapping[str, Sequence[Offer]],
+        offers: Mapping[str, Sequence[OfferedPolicy]],
         checks: ConfigurationChecks,
     ) -> None:
         """Offer players for the slots of another environment.

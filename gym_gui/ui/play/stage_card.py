@@ -13,7 +13,7 @@ from gym_gui.ui.numbers import local
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
 from gym_gui.ui.theme import Theme
-from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label, take_focus
+from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, focus_if_visible, muted_label
 from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 
@@ -123,19 +123,19 @@ class StageCard(Card):
             name = taker.accessibleName().partition("; now: ")[0]
             taker.setAccessibleName(f"{name}; now: {words}" if words else name)
 
-    def take_keys(self) -> None:
+    def focus_stage(self) -> None:
         """Move the keyboard focus to the stage."""
         board = self.stage.board
         taker = board if self.stage.way == "board" and board.interactive else self.stage
         window = self.dock_slot.own_window
         if window is not None and self.isActiveWindow():
-            window.come_forward()
-        take_focus(taker)
+            window.bring_to_front()
+        focus_if_visible(taker)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
         """Move the focus to the stage on a click anywhere on the card."""
         super().mousePressEvent(a0)
-        self.take_keys()
+        self.focus_stage()
         self.clicked_on_stage.emit()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:

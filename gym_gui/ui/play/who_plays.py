@@ -12,7 +12,7 @@ from gym_gui.ui.policies.policy_items import policy_items
 from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import Offer
+    from gym_gui.controllers.setup.configuration_checks import OfferedPolicy
     from gym_gui.services.policies.policy_catalog import Policy
 
 YOU = "human"
@@ -66,7 +66,7 @@ class PlayerList(QWidget):
             self._rows.add_row(word, picker)
             self._pickers[slot] = picker
 
-    def offer(self, slot: str, you: str, offers: Sequence[Offer]) -> None:
+    def offer(self, slot: str, you: str, offers: Sequence[OfferedPolicy]) -> None:
         """Offer the players of a slot.
 
         Args:

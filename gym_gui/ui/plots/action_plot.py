@@ -14,7 +14,7 @@ from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui import theme as themes
 from gym_gui.ui.numbers import local
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
-from gym_gui.ui.plots.series import Look, Series
+from gym_gui.ui.plots.series import Series, SeriesStyle
 from gym_gui.ui.theme import SMALL_PX, Theme
 
 MOST_WORDS: Final = 12
@@ -117,7 +117,7 @@ class ActionPlot(LivePlot):
         bottom.enableAutoSIPrefix(False)
         bottom.setZValue(-1)  # The grid lies behind the bars.
 
-    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+    def draw(self, pg: Any, plot: Any, look: dict[str, SeriesStyle]) -> None:
         """Draw the bars of all operators side by side for each action."""
         words = self._shown()
         active = [one for one in self._series if self._total(one.id)]

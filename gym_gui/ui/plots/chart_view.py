@@ -17,7 +17,7 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
-from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, Line, Mark, Patch, Spot
+from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, HoverRegion, Line, Mark, Patch
 from gym_gui.analysis.charts.shapes import role_colors
 from gym_gui.ui import theme as themes
 from gym_gui.ui.numbers import in_sentences
@@ -150,7 +150,7 @@ class ChartView(QFrame):
         return super().event(e)
 
     @property
-    def _spots(self) -> tuple[Spot, ...]:
+    def _spots(self) -> tuple[HoverRegion, ...]:
         return drawing.spots if (drawing := self.drawing) is not None else ()
 
     def _at(self, point: QPointF) -> int | None:

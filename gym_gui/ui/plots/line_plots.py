@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui.numbers import local
 from gym_gui.ui.plots.live_plot import LivePlot
-from gym_gui.ui.plots.series import Look
+from gym_gui.ui.plots.series import SeriesStyle
 from gym_gui.ui.renderers.agent_words import number_words
 from gym_gui.ui.theme import Theme
 
@@ -107,7 +107,7 @@ class LinePlot(LivePlot):
         plot.getViewBox().sigResized.connect(self._on_range_changed)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
-    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+    def draw(self, pg: Any, plot: Any, look: dict[str, SeriesStyle]) -> None:
         """Draw a line for each series; a series with few values also gets dots."""
         for gone in set(self._lines) - {one.id for one in self._series}:
             plot.removeItem(self._lines.pop(gone))
@@ -149,7 +149,7 @@ class LinePlot(LivePlot):
             return
         look = self._looks()
         box = self._plot.getViewBox()
-        entries: list[tuple[str, Look, float]] = []
+        entries: list[tuple[str, SeriesStyle, float]] = []
         for one in self._series:
             values = self._values.get(one.id)
             if values:

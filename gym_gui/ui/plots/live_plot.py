@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.loading import library
-from gym_gui.ui.plots.series import Look, Series, looks
+from gym_gui.ui.plots.series import Series, SeriesStyle, series_styles
 from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
 from gym_gui.ui.timers import single_shot_timer
 
@@ -71,7 +71,7 @@ class LivePlot(QWidget):
         raise NotImplementedError
 
     @abstractmethod
-    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+    def draw(self, pg: Any, plot: Any, look: dict[str, SeriesStyle]) -> None:
         """Update the plot to the current values."""
         raise NotImplementedError
 
@@ -184,8 +184,8 @@ class LivePlot(QWidget):
             axis.label.setFont(letters)
             axis.setLabel(axis.labelText, color=self._theme.tokens.muted)
 
-    def _looks(self) -> dict[str, Look]:
-        return looks(self._series)
+    def _looks(self) -> dict[str, SeriesStyle]:
+        return series_styles(self._series)
 
     def _on_redraw_due(self) -> None:
         self._draw()
@@ -210,10 +210,10 @@ class EndLabels(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._entries: list[tuple[str, Look, float]] = []
+        self._entries: list[tuple[str, SeriesStyle, float]] = []
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
 
-    def show_names(self, entries: Sequence[tuple[str, Look, float]]) -> None:
+    def show_names(self, entries: Sequence[tuple[str, SeriesStyle, float]]) -> None:
         """Show names, each with its line's color and the y coordinate of the line's end, in pixels."""
         self._entries = sorted(entries, key=lambda entry: entry[2])
         metrics = QFontMetrics(themes.font(SMALL_PX))
@@ -265,11 +265,11 @@ class Legend(QWidget):
     def __init__(self, theme: Theme, *, lines: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._mark = theme, LINE_MARK if lines else ROW
-        self._entries: list[tuple[str, Look]] = []
+        self._entries: list[tuple[str, SeriesStyle]] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
 
-    def show_names(self, entries: Sequence[tuple[str, Look]]) -> None:
+    def show_names(self, entries: Sequence[tuple[str, SeriesStyle]]) -> None:
         """Show the entries of the legend; an empty list hides the legend."""
         self._entries = list(entries)
         self._take_room()
@@ -310,7 +310,7 @@ class Legend(QWidget):
             words = place.adjusted(self._mark + STEP, 0, ROW, 0)
             painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _paint_mark(self, painter: QPainter, place: QRect, look: Look) -> None:
+    def _paint_mark(self, painter: QPainter, place: QRect, look: SeriesStyle) -> None:
         x, middle = place.left(), place.center().y()
         if self._mark == ROW:
             painter.fillRect(QRect(x, middle - ROW // 2, ROW, ROW), look.color)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 
-from gym_gui.core.drawing.colors import told_apart
+from gym_gui.core.drawing.colors import kind_colors
 from gym_gui.ui import theme as themes
 
 
@@ -28,7 +28,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SeriesStyle:
     """Color and dash pattern of a series; series of one kind differ in both."""
 
     color: QColor
@@ -44,15 +44,15 @@ DASHES = (
 )
 
 
-def looks(series: Sequence[Series]) -> dict[str, Look]:
+def series_styles(series: Sequence[Series]) -> dict[str, SeriesStyle]:
     """Return color and dash pattern of each series, by its id; the colors are those of the operators'
     cards.
     """
     seen: dict[str, int] = {}
-    result: dict[str, Look] = {}
-    for one, color in zip(series, told_apart([one.kind for one in series]), strict=True):
+    result: dict[str, SeriesStyle] = {}
+    for one, color in zip(series, kind_colors([one.kind for one in series]), strict=True):
         base = themes.kind_color(one.kind).name()
         nth = seen.get(base, 0)
         seen[base] = nth + 1
-        result[one.id] = Look(QColor(color), DASHES[nth % len(DASHES)])
+        result[one.id] = SeriesStyle(QColor(color), DASHES[nth % len(DASHES)])
     return result

@@ -121,7 +121,7 @@ class ImportPanel(QWidget):
         dialog.fileSelected.connect(self._on_file_selected)
         dialog.open()
 
-    def take(self, path: Path) -> None:
+    def set_file(self, path: Path) -> None:
         """Set the file to import; a file in MOSAIC's own format needs no further details."""
         self._file = path
         self._problem.hide()
@@ -158,7 +158,7 @@ class ImportPanel(QWidget):
         return dialog
 
     def _on_file_selected(self, path: str) -> None:
-        self.take(Path(path))
+        self.set_file(Path(path))
 
     def _on_architecture_selected(self, path: str) -> None:
         self._architecture = Path(path)

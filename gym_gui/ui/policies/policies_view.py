@@ -259,10 +259,10 @@ class PoliciesView(PathDropTarget, QWidget):
         self._show_import()
         self.importing.ask_file()
 
-    def take(self, path: Path) -> None:
+    def open_dropped(self, path: Path) -> None:
         """Show the import form with a file, for example one that was dropped on the view."""
         self._show_import()
-        self.importing.take(path)
+        self.importing.set_file(path)
 
     def _show_import(self) -> None:
         self.importing.open()

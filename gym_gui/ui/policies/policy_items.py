@@ -13,7 +13,7 @@ from gym_gui.ui.training_words import short_environment
 from gym_gui.ui.widgets import PickerButton, PickerItem
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
     from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.services.policies.policy_catalog import Policy
     from gym_gui.services.policy_files import PolicyFile
@@ -23,7 +23,7 @@ HERE: Final = "here"
 """Picker value of the current policy if the list lacks it: a policy from a file, or a named model."""
 
 
-def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
+def policy_items(offers: Sequence[OfferedPolicy]) -> list[PickerItem]:
     """Return picker items for policies, in groups; unusable policies come last, with the reason.
 
     The detail of a trained policy names its algorithm, mean return and environment. If two policies have the
@@ -50,7 +50,7 @@ def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
 def show_player(
     picker: PickerButton,
     player: WorkerAssignment | None,
-    offers: Sequence[Offer],
+    offers: Sequence[OfferedPolicy],
     checks: ConfigurationChecks,
 ) -> None:
     """Fill a picker with the policies for a slot, and select the slot's current policy."""
@@ -81,7 +81,7 @@ def _here_now(
     return PickerItem(HERE, checks.title(player), worker.display_name if worker else "", "Current policy")
 
 
-def _title(offer: Offer) -> str:
+def _title(offer: OfferedPolicy) -> str:
     """Return the title of a policy, with an ellipsis if the policy needs further details."""
     policy = offer.policy
     return policy.title if policy.complete or policy.title.endswith("…") else f"{policy.title}…"

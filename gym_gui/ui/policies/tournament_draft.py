@@ -91,13 +91,13 @@ def candidates(
     everywhere = [p for key, p in offers[0].items() if all(key in others for others in offers[1:])]
     usable = [p for p in everywhere if p.complete and p.kind != WorkerKind.HUMAN.value]
     usable = [p for p in usable if _fits(sheet, checks, p.assignment())]
-    usable.sort(key=lambda policy: not policy.knows(sheet.env_id))
+    usable.sort(key=lambda policy: not policy.is_made_for(sheet.env_id))
     for policy in usable:
         player = policy.assignment()
         if any((player.worker_id, player.settings) == (row.worker_id, row.settings) for row in named):
             continue
         usual = policy.policy_id in _AT_ANY_RATE or policy.kind == WorkerKind.PLANNER.value
-        wanted = not named and (usual or policy.knows(sheet.env_id))
+        wanted = not named and (usual or policy.is_made_for(sheet.env_id))
         found.append(Candidate(policy.title, policy.meaning, player, wanted=wanted))
     return found
 

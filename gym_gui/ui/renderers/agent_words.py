@@ -13,7 +13,7 @@ from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui.numbers import local, screen
-from gym_gui.ui.renderers.joint_agents import Together, together_of
+from gym_gui.ui.renderers.joint_agents import JointGroup, joint_groups_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SlotPlayer:
 
     kind: str = "baseline"
     player: str = ""
-    together: Together | None = None
+    joint_group: JointGroup | None = None
 
 
 def slot_players(
@@ -40,7 +40,7 @@ def slot_players(
         config: The operator.
         names: Display names by slot; slots without an entry get an empty name.
     """
-    names, links = names or {}, together_of(config.link_groups)
+    names, links = names or {}, joint_groups_of(config.link_groups)
     return {
         slot: SlotPlayer(player.worker_type, names.get(slot, ""), links.get(slot))
         for slot, player in config.resolved_slots().items()
@@ -145,9 +145,9 @@ def agent_sentence(
     if agent.unusable:
         decisions = "decision" if agent.unusable == 1 else "decisions"
         parts.append(f"{agent.unusable} {decisions} without a usable reply")
-    mates = seat.together.mates(agent.agent, agents) if seat.together is not None else []
-    if seat.together is not None and mates:
-        parts.append(f"one policy (link {seat.together.letter}) plays it together with {listed(mates)}")
+    mates = seat.joint_group.other_agents(agent.agent, agents) if seat.joint_group is not None else []
+    if seat.joint_group is not None and mates:
+        parts.append(f"one policy (link {seat.joint_group.letter}) plays it together with {listed(mates)}")
     if to_move:
         parts.append("is to move")
     return f"{who}: {'; '.join(parts)}."

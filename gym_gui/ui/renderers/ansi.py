@@ -34,16 +34,16 @@ class Style:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StyledText:
     """Piece of terminal text with one style."""
 
     text: str
     style: Style
 
 
-def parse(text: str) -> list[Run]:
+def parse(text: str) -> list[StyledText]:
     """Split terminal text into pieces with one style each, in order, without escape sequences."""
-    runs: list[Run] = []
+    runs: list[StyledText] = []
     style, at = Style(), 0
     for match in _ESCAPE.finditer(text):
         _add(runs, text[at : match.start()], style)
@@ -54,14 +54,14 @@ def parse(text: str) -> list[Run]:
     return runs
 
 
-def _add(runs: list[Run], text: str, style: Style) -> None:
+def _add(runs: list[StyledText], text: str, style: Style) -> None:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text:
         return
     if runs and runs[-1].style == style:
-        runs[-1] = Run(runs[-1].text + text, style)
+        runs[-1] = StyledText(runs[-1].text + text, style)
     else:
-        runs.append(Run(text, style))
+        runs.append(StyledText(text, style))
 
 
 def _styled(style: Style, codes: str) -> Style:

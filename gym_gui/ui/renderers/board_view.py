@@ -17,11 +17,11 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
 
 from gym_gui.controllers.human.board_choice import (
-    Ambiguous,
+    AmbiguousClick,
     Answer,
     BoardChoice,
-    Chosen,
-    Refused,
+    ChosenMove,
+    RefusedClick,
     Square,
 )
 from gym_gui.controllers.human.square_names import game_word, occupied_word
@@ -194,7 +194,7 @@ class BoardView(Surface):
             self._on_given_up()
         square = self._drawn_at(a0.position())
         self._pressed, self._press_point, self._fresh = square, a0.globalPosition(), False
-        if square is not None and square != self._choice.selected and self._choice.own(square):
+        if square is not None and square != self._choice.selected and self._choice.is_own_piece(square):
             self._fresh = True
             self._act(self._choice.choose(square))
 
@@ -295,11 +295,11 @@ class BoardView(Surface):
         """Apply the result of a choice: make the move, ask which move is meant, or show why none is legal."""
         self._note = ""
         match answer:
-            case Chosen(move):
+            case ChosenMove(move):
                 self._commit(move.action)
-            case Ambiguous(moves):
+            case AmbiguousClick(moves):
                 self._ask_which_move(moves)
-            case Refused(sentence):
+            case RefusedClick(sentence):
                 self._note = sentence
                 self.hinted.emit(sentence)
             case _:
@@ -350,7 +350,7 @@ class BoardView(Surface):
         if self._choice is None or not self._choice.interactive:
             return
         right = self.width() - GAP
-        for move in self._choice.elsewhere():
+        for move in self._choice.off_board_moves():
             word = (move.label or f"move {move.action}").capitalize()
             button = QPushButton(word, self)
             button.setObjectName(f"move_{move.action}")
@@ -398,7 +398,7 @@ class BoardView(Surface):
         ghost = None
         if choice.interactive and selected is None and pointed is not None:
             landing = choice.landing(pointed)
-            ghost = (landing, choice.hand()) if landing is not None else None
+            ghost = (landing, choice.piece_to_place()) if landing is not None else None
         cursor = self._cursor if self._by_keys and self.hasFocus() else None
         return Marks(
             selected, frozenset(targets), ghost, cursor, selected if self._drag is not None else None
@@ -409,7 +409,7 @@ class BoardView(Surface):
         if board is None:
             self._place = None
             return
-        foot = FOOT if board.kind == "go" or self._choice_of().elsewhere() else 0
+        foot = FOOT if board.kind == "go" or self._choice_of().off_board_moves() else 0
         room = QRectF(self.rect()).adjusted(STEP, STEP, -STEP, -STEP - foot)
         self._place = BoardGeometry.fitted(board, room, flipped=self.flipped)
 

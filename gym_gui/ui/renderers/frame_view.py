@@ -167,7 +167,7 @@ class FrameView(Surface):
     def clear(self) -> None:
         """Remove the frame and show the hint."""
         self._frame = self._scaled = self._late = None
-        self.tell_hint()
+        self.set_hint_description()
         self.update()
 
     @property

@@ -13,7 +13,7 @@ from gym_gui.core.types import AgentID
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class JointGroup:
     """Group of slots that one joint policy plays.
 
     Attributes:
@@ -28,7 +28,7 @@ class Together:
     slots: tuple[AgentID, ...]
     policy: str = ""
 
-    def mates(self, agent: AgentID, agents: Sequence[AgentView]) -> list[str]:
+    def other_agents(self, agent: AgentID, agents: Sequence[AgentView]) -> list[str]:
         """Return the names of the other agents that the joint policy plays.
 
         Args:
@@ -39,7 +39,7 @@ class Together:
 
     def sentence(self, agent: AgentID, agents: Sequence[AgentView]) -> str:
         """Return a sentence about the agents that share a policy with an agent; ``""`` if there are none."""
-        mates = self.mates(agent, agents)
+        mates = self.other_agents(agent, agents)
         if not mates:
             return ""
         policy = f"one policy ({self.policy})" if self.policy else "one policy"
@@ -54,18 +54,18 @@ def letter_of(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
-def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, Together]:
+def joint_groups_of(groups: Sequence[LinkGroup]) -> dict[AgentID, JointGroup]:
     """Return the link of each slot that shares a joint policy with other slots."""
-    found: dict[AgentID, Together] = {}
+    found: dict[AgentID, JointGroup] = {}
     for place, group in enumerate(groups):
         policy = PurePath(group.policy_path.partition(":")[2] or group.policy_path).stem
-        link = Together(letter_of(place), group.color, group.agents, policy)
+        link = JointGroup(letter_of(place), group.color, group.agents, policy)
         found |= dict.fromkeys(group.agents, link)
     return found
 
 
-def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, Together]:
+def recorded_joint_groups(operator: Mapping[str, object]) -> dict[AgentID, JointGroup]:
     """Return the link of each slot, from an operator as a run's record stores it."""
     groups = operator.get("link_groups")
     entries = [each for each in groups if isinstance(each, Mapping)] if isinstance(groups, list) else []
-    return together_of([LinkGroup(**entry) for entry in entries])
+    return joint_groups_of([LinkGroup(**entry) for entry in entries])

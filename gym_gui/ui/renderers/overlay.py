@@ -36,7 +36,7 @@ from gym_gui.ui.renderers.agent_words import (
     source_words,
     view_sentence,
 )
-from gym_gui.ui.renderers.joint_agents import Together
+from gym_gui.ui.renderers.joint_agents import JointGroup
 from gym_gui.ui.theme import RADIUS_CONTROL, ROW, SMALL_PX, STEP, Theme
 
 HEIGHT: Final = 20
@@ -55,7 +55,7 @@ class _Chip:
     dot: QColor | None
     sentence: str
     urgent: bool = False
-    link: Together | None = None
+    link: JointGroup | None = None
     box: QRect = field(default_factory=QRect)
 
 
@@ -237,7 +237,11 @@ class Overlay(QWidget):
             words.append(("to move", False, "text"))
         everybody = self._view.agents if self._view is not None else ()
         sentence = agent_sentence(agent, seat, to_move=to_move, agents=everybody)
-        link = seat.together if seat.together and seat.together.mates(agent.agent, everybody) else None
+        link = (
+            seat.joint_group
+            if seat.joint_group and seat.joint_group.other_agents(agent.agent, everybody)
+            else None
+        )
         return _Chip(agent.agent, words, themes.kind_color(seat.kind), sentence, to_move, link)
 
     def _place(self) -> bool:
@@ -318,7 +322,7 @@ class Overlay(QWidget):
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
             x += metrics.horizontalAdvance(text) + STEP
 
-    def _paint_link(self, painter: QPainter, link: Together, x: int, box: QRect) -> int:
+    def _paint_link(self, painter: QPainter, link: JointGroup, x: int, box: QRect) -> int:
         """Paint a link's diamond and letter, and return the x coordinate at their right end."""
         color = themes.text_on(self._theme.color("panel"), QColor(link.color))
         half, middle = DIAMOND / 2, box.center().y() + 1

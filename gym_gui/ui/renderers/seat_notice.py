@@ -69,7 +69,7 @@ def _named(view: LiveView, seats: Sequence[AgentID]) -> list[str]:
     return [names.get(seat, seat) for seat in seats]
 
 
-class Cover(QWidget):
+class HandoverCover(QWidget):
     """Widget that hides the next person's view until that person confirms that no other player is watching.
 
     Args:

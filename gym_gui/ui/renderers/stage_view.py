@@ -18,7 +18,7 @@ from gym_gui.ui.renderers.agent_words import SlotPlayer
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
-from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
+from gym_gui.ui.renderers.seat_notice import HandoverCover, SeatNotice
 from gym_gui.ui.renderers.text_view import TextView
 from gym_gui.ui.theme import ROW, Theme
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
@@ -75,7 +75,7 @@ class StageView(QFrame):
         self._stack = QStackedWidget(self)
         for way in self._ways.values():
             self._stack.addWidget(way)
-        self._cover = Cover(self)
+        self._cover = HandoverCover(self)
         self._covered = False
         self._stack.addWidget(self._cover)
         self._stack.setCurrentWidget(self.frame)
@@ -145,7 +145,7 @@ class StageView(QFrame):
         self.board.set_interactive(interactive and self._past is None)
         self.frame.set_interactive(interactive)
 
-    def look_back(self, board: Board | None) -> None:
+    def show_earlier(self, board: Board | None) -> None:
         """Show an earlier position, without accepting moves, until the next step; ``None`` shows the
         current position.
         """

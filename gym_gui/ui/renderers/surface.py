@@ -39,7 +39,7 @@ class Surface(QFrame):
     def set_hint(self, title: str, text: str = "") -> None:
         """Set the hint that is shown without content: a title and what the user can do."""
         self._hint = (title, text)
-        self.tell_hint()
+        self.set_hint_description()
         self.update()
 
     @property
@@ -47,7 +47,7 @@ class Surface(QFrame):
         """Whether the widget has content to show instead of the hint."""
         return False
 
-    def tell_hint(self) -> None:
+    def set_hint_description(self) -> None:
         """Set the hint as accessible description if the widget has no content."""
         if not self.filled:
             self.setAccessibleDescription(" ".join(part for part in self._hint if part))

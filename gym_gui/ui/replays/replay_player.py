@@ -65,7 +65,7 @@ class ReplayPlayer(QObject):
         return len(self.reel)
 
     @property
-    def over(self) -> bool:
+    def at_end(self) -> bool:
         """Whether no further positions follow."""
         return self._over
 
@@ -95,7 +95,7 @@ class ReplayPlayer(QObject):
         if not self.loaded:
             return None
         at = min(position, self.loaded - 1)
-        return self.track.view(self.reel.looks[at], self.meanings, last=self._over and at == self.loaded - 1)
+        return self.track.view(self.reel.states[at], self.meanings, last=self._over and at == self.loaded - 1)
 
     def picture(self, position: int) -> NDArray[np.uint8] | None:
         """Return the frame at a position; ``None`` if the environment draws none."""
@@ -103,14 +103,14 @@ class ReplayPlayer(QObject):
 
     def observed(self, position: int) -> AgentObservation | None:
         """Return the agent's observation at a position; :meth:`picture` returns its picture."""
-        return self.reel.looks[min(position, self.loaded - 1)].observed if self.loaded else None
+        return self.reel.states[min(position, self.loaded - 1)].observed if self.loaded else None
 
     def rows_at(self, position: int) -> tuple[int, int]:
         """Return the range (first, end) of recorded rows between the previous position and this one."""
         if not self.loaded:
             return 0, 0
         at = min(position, self.loaded - 1)
-        return (self.reel.looks[at - 1].rows if at else 0), self.reel.looks[at].rows
+        return (self.reel.states[at - 1].rows if at else 0), self.reel.states[at].rows
 
     async def _play(self) -> None:
         from gym_gui.host.replay_client import ReplaySession  # brings gRPC

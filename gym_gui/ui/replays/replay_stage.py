@@ -9,7 +9,7 @@ from gym_gui.analysis.compute.pairing import STATE_MARK
 from gym_gui.ui import theme
 from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
-from gym_gui.ui.renderers.joint_agents import recorded_together
+from gym_gui.ui.renderers.joint_agents import recorded_joint_groups
 from gym_gui.ui.replays.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
@@ -77,7 +77,7 @@ class ReplayStage(Card):
         for kind in tuple(dict.fromkeys(player.track.kinds.values()))[:MOST_BADGES]:
             self.badges.addWidget(KindBadge(kind))
         players = recorded.episode.agents.values()
-        links = recorded_together(recorded.config)
+        links = recorded_joint_groups(recorded.config)
         self.stage.set_seats(
             {a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id, links.get(a.slot)) for a in players}
         )

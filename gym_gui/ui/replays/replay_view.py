@@ -15,12 +15,12 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.turn_list import TurnList
-from gym_gui.ui.replays.replay_aside import ReplaySidePanel
 from gym_gui.ui.replays.replay_pickers import NO_OPERATOR, ReplayPickers
 from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
+from gym_gui.ui.replays.replay_side_panel import ReplaySidePanel
 from gym_gui.ui.replays.replay_stage import ReplayStage
 from gym_gui.ui.replays.transport import Transport
-from gym_gui.ui.widgets import InlineMessage, take_focus
+from gym_gui.ui.widgets import InlineMessage, focus_if_visible
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _TYPING = (QLineEdit, QTextEdit, TurnList)
@@ -101,7 +101,10 @@ class ReplayView(QFrame):
     @property
     def seen_apart(self) -> bool:
         """Whether a picture is visible in a detached window."""
-        return any(stage.dock_slot.own_window is not None and stage.dock_slot.seen for stage in self.stages)
+        return any(
+            stage.dock_slot.own_window is not None and stage.dock_slot.is_content_visible
+            for stage in self.stages
+        )
 
     def image(self) -> QImage | None:
         """Return the visible picture at its original size; ``None`` without a picture."""
@@ -149,7 +152,7 @@ class ReplayView(QFrame):
             self._opening = None
         self._release()
         for stage in self.stages:
-            self._context.detached_windows.put_away(stage.dock_slot)
+            self._context.detached_windows.close_empty(stage.dock_slot)
         self.aside.clear()
         self.shown.emit()
 
@@ -185,7 +188,7 @@ class ReplayView(QFrame):
 
     def _release(self) -> None:
         players, self._players = self._players, []
-        self.aside.let_go()
+        self.aside.release()
         for player in players:
             player.grown.disconnect(self._on_grown)
             task = self._context.spawn(retire(player), "Ending a replay")
@@ -230,16 +233,16 @@ class ReplayView(QFrame):
             stage.setVisible(i < len(self._players))
             if i < len(self._players):
                 stage.show_player(self._players[i])
-                self._context.detached_windows.look_after(stage.dock_slot, f"replay/{i}")
+                self._context.detached_windows.manage(stage.dock_slot, f"replay/{i}")
             else:
-                self._context.detached_windows.put_away(stage.dock_slot)
+                self._context.detached_windows.close_empty(stage.dock_slot)
         self.aside.show_players(run, self._players)
         self.transport.set_playing(False)
         # With managers, which choose between steps, a position is not a step.
         self.transport.set_unit("Decision" if any(p.track.managed for p in self._players) else "Step")
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
         self.transport.go(0)
-        take_focus(self)
+        focus_if_visible(self)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Adapt the width of the side panel to the new width."""
@@ -269,10 +272,10 @@ class ReplayView(QFrame):
         if not self._players:
             return
         before = self.transport.scrub.loaded
-        complete = all(player.over for player in self._players)
+        complete = all(player.at_end for player in self._players)
         longest = max(player.last for player in self._players)
         # Of two episodes the slower one counts: its missing positions would look like its end.
-        waiting = [player.loaded - 1 for player in self._players if not player.over]
+        waiting = [player.loaded - 1 for player in self._players if not player.at_end]
         loaded = max(min(waiting, default=longest), 0)
         self.transport.set_extent(longest, loaded, complete=complete)
         if before <= self.transport.position or complete:

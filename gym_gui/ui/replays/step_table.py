@@ -92,7 +92,7 @@ class StepTableModel(RowsModel[_Row]):
         wanted: set[int] = set()
         going: set[int] = set()
         for player, place in zip(self._players, self._place, strict=True):
-            if position < player.loaded or player.over:
+            if position < player.loaded or player.at_end:
                 start, end = player.rows_at(position)
                 rows = {place[row] for row in range(start, end) if row in place}
                 wanted |= rows
@@ -109,7 +109,7 @@ class StepTableModel(RowsModel[_Row]):
         for player, number_of in zip(self._players, merged.rows, strict=True):
             if number_of is None:
                 continue
-            looks = player.reel.looks
+            looks = player.reel.states
             low, high = 0, len(looks)
             while low < high:  # find the first view after the row
                 middle = (low + high) // 2

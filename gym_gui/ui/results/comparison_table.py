@@ -11,7 +11,14 @@ from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.charts.shapes import operator_roles, role_colors
-from gym_gui.analysis.columns.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.columns.cells import (
+    ColumnOutput,
+    ResultColumn,
+    ResultRow,
+    columns_in,
+    options_of,
+    teams_of,
+)
 from gym_gui.analysis.columns.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.words.report_text import clean
@@ -35,7 +42,7 @@ def _rows(operators: Sequence[OperatorSummary]) -> list[ResultRow]:
 def _columns(rows: Sequence[ResultRow], roles: Mapping[str, str]) -> list[Column[ResultRow]]:
     return [
         Column(
-            column.heading_in(Place.WINDOW),
+            column.heading_in(ColumnOutput.WINDOW),
             partial(_text, column),
             tip=partial(_tip, column),
             about=column.about,
@@ -47,7 +54,7 @@ def _columns(rows: Sequence[ResultRow], roles: Mapping[str, str]) -> list[Column
             called="Kind",
             spoken=partial(_spoken, column),
         )
-        for column in columns_in(Place.WINDOW, RESULT_COLUMNS, rows)
+        for column in columns_in(ColumnOutput.WINDOW, RESULT_COLUMNS, rows)
     ]
 
 

@@ -221,7 +221,7 @@ class ComparisonView(QWidget):
         tasks = by_task(summary) if summary is not None else {}
         return tasks.get(str(self.task.value), ())
 
-    def say(self, title: str, text: str = "") -> None:
+    def show_message(self, title: str, text: str = "") -> None:
         """Show a title and a text in place of the results."""
         self._summary = None
         self.hint.set_text(title, text)
@@ -258,7 +258,7 @@ class ComparisonView(QWidget):
         found = summary.standings or summary.cross_play
         if found is not None:  # These sentences rate policies; the verdicts are about single pairings.
             rest = (*found.remarks, *summary.missing)
-            lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in rest)]
+            lines = [*map(_verdict, found.opening_verdicts), *(escape(clean(sentence)) for sentence in rest)]
             self.verdict.setText("".join(map(_LINE.format, lines)))
             return
         verdicts = list(summary.verdicts)

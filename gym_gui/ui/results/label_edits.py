@@ -16,7 +16,7 @@ from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.results.library_reader import LibraryReader
-from gym_gui.ui.results.undo_history import RunHistory, Step
+from gym_gui.ui.results.undo_history import RunHistory, UndoStep
 
 Changes = Mapping[Path, Mapping[str, Any]]
 """New label values by label name, for each run folder."""
@@ -60,7 +60,7 @@ class LabelEdits(QObject):
                 before = {path: _only({*changes[path], *tags}, was) for path, (was, _) in done.items()}
                 after = {path: _only({*changes[path], *tags}, now) for path, (_, now) in done.items()}
                 back, again = partial(self._write_again, before), partial(self._write_again, after)
-                self._history.push(Step(text, back, again))
+                self._history.push(UndoStep(text, back, again))
         await self._report(changes, refused)
 
     async def _write_again(self, changes: Changes) -> None:

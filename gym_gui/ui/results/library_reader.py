@@ -128,7 +128,7 @@ class LibraryReader(QObject):
     async def _read_once(self) -> None:
         if self._complete and self._passes % _FULL_EVERY:
             self._passes += 1
-            changed = await asyncio.to_thread(self._shelves.look)
+            changed = await asyncio.to_thread(self._shelves.refresh)
             if changed is not None:
                 self._publish(changed)
                 return

@@ -12,7 +12,7 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui.results.comparison_view import ComparisonView
-from gym_gui.ui.results.run_reading import RunAnalysisJob
+from gym_gui.ui.results.run_analysis_job import RunAnalysisJob
 from gym_gui.ui.theme import Theme
 
 
@@ -47,25 +47,27 @@ class LiveResults(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.view)
-        self.say("No games yet", "Press Run to play the games that fill the matrix and rate the policies.")
+        self.show_message(
+            "No games yet", "Press Run to play the games that fill the matrix and rate the policies."
+        )
 
     @property
     def folder(self) -> Path | None:
         """Folder of the run that is shown, or ``None``."""
         return self._reading.run
 
-    def say(self, title: str, text: str) -> None:
+    def show_message(self, title: str, text: str) -> None:
         """Show a title and a text instead of a run."""
-        self._reading.take((), ())
-        self.view.say(title, text)
+        self._reading.analyze((), ())
+        self.view.show_message(title, text)
 
     def follow(self, folder: Path) -> None:
         """Show the results of a run folder from now on."""
         if folder != self.folder:
-            self.view.say(
+            self.view.show_message(
                 "The first games are in progress", "Ratings and the matrix appear after these games."
             )
-            self._reading.take([folder], [])
+            self._reading.analyze([folder], [])
             self._done, self._status = 0, RUNNING
         self._reading.read()
 
@@ -100,4 +102,4 @@ class LiveResults(QWidget):
         self._update_entry()
 
     def _on_refused(self, sentence: str) -> None:
-        self.view.say("The run cannot be read", sentence)
+        self.view.show_message("The run cannot be read", sentence)

@@ -10,7 +10,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QWidget
 
-from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
+from gym_gui.analysis.charts.cross_play import CrossPlayChart, cross_play_chart
 from gym_gui.analysis.charts.intervals import IntervalChart
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
@@ -157,7 +157,7 @@ class RatingsView(QWidget):
         self.trainings.setVisible(bool(found.algorithms))
         self.trainings.show_policies(trained_columns(found.algorithms), found.algorithms)
         with in_sentences():  # Some texts are made only when the charts are drawn.
-            self._show_charts(mate_chart(found), CrossPlayChart.of(found))
+            self._show_charts(cross_play_chart(found), CrossPlayChart.of(found))
 
     def _on_square_chosen(self, number: int) -> None:
         chart, found = self.payoffs.chart, self._found

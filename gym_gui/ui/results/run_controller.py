@@ -23,7 +23,7 @@ from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
-from gym_gui.ui.results.run_reading import RunAnalysisJob
+from gym_gui.ui.results.run_analysis_job import RunAnalysisJob
 from gym_gui.ui.widgets import PickerButton, PickerItem, PrimaryButton, QuietButton
 
 RECENT: Final = 300
@@ -132,10 +132,10 @@ class RunController(QObject):
         entry, several = self.reading.entry, len(self.reading.runs)
         return entry.title if entry is not None else f"{local(several):,} runs" if several > 1 else ""
 
-    def take(self, runs: Sequence[Path]) -> None:
+    def show_runs(self, runs: Sequence[Path]) -> None:
         """Show the runs in the given folders from now on."""
         if tuple(runs) != self.reading.runs:
-            self.reading.take(runs, self._list.runs)
+            self.reading.analyze(runs, self._list.runs)
             self._exports.runs = self.reading.runs
             self._fill_picker()
 
@@ -220,7 +220,7 @@ class RunController(QObject):
     # -- results -------------------------------------------------------------------------
 
     def _on_reading_begun(self) -> None:
-        self.comparison.say("Reading the run…", "The verdict, table and plots appear in a moment.")
+        self.comparison.show_message("Reading the run…", "The verdict, table and plots appear in a moment.")
 
     def _on_analysis_made(self, analysis: object) -> None:
         assert isinstance(analysis, Summary)
@@ -228,7 +228,7 @@ class RunController(QObject):
         self.changed.emit()
 
     def _on_reading_refused(self, why: str) -> None:
-        self.comparison.say("This run cannot be read", why)
+        self.comparison.show_message("This run cannot be read", why)
 
     def verify(self) -> None:
         """Execute every recorded action again and compare the steps with the record."""

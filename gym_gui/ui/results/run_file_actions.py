@@ -14,13 +14,13 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.services.submissions.submission_record import SENT, open_submission
-from gym_gui.services.trash import TrashError, put_back, throw_away
+from gym_gui.services.trash import TrashError, move_to_trash, put_back
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local, screen
 from gym_gui.ui.results.jobs import Job, JobResult, JobStrip, ProgressCallback
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.submissions.submission_jobs import merge_parts_job
-from gym_gui.ui.results.undo_history import RunHistory, Step
+from gym_gui.ui.results.undo_history import RunHistory, UndoStep
 
 
 class RunFileActions:
@@ -95,7 +95,7 @@ class RunFileActions:
             for run in runs:
                 if run.submission:
                     await asyncio.to_thread(_see_ended, run.path)
-                place = await asyncio.to_thread(throw_away, run.path)
+                place = await asyncio.to_thread(move_to_trash, run.path)
                 trashed.runs[run.path] = run, place
         finally:
             if trashed.runs:
@@ -106,10 +106,10 @@ class RunFileActions:
         gone = [run for run, _ in trashed.runs.values()]
         who = wording.names([f"“{run.title}”" for run in gone])
         what = f"the deletion of {who}"
-        step = Step(what, partial(self._restore, trashed), partial(self._throw_away, gone, trashed))
+        step = UndoStep(what, partial(self._restore, trashed), partial(self._throw_away, gone, trashed))
         self._history.push(step)
         be = "is" if len(gone) == 1 else "are"
-        undo = ("Undo", partial(self._history.take_back, step))
+        undo = ("Undo", partial(self._history.undo_step, step))
         self._context.notify(f"{who} {be} in the trash", "info", undo)
 
     async def _restore(self, trashed: _Trashed) -> None:

@@ -13,7 +13,7 @@ from gym_gui.controllers.live_play.latest_task import Spawn
 Work = Callable[[], Awaitable[None]]
 
 
-class Step(QUndoCommand):
+class UndoStep(QUndoCommand):
     """One undoable change of run files.
 
     Args:
@@ -49,7 +49,7 @@ class RunHistory(QObject):
     def __len__(self) -> int:
         return len(self._stack)
 
-    def push(self, step: Step) -> None:
+    def push(self, step: UndoStep) -> None:
         """Add a step that was done, and forget the steps that had been undone."""
         self._stack.push(step)  # The step's redo() does nothing, because the work is done.
 
@@ -71,7 +71,7 @@ class RunHistory(QObject):
         """Redo the step that was undone last."""
         self._spawn(self._redo(), "Redoing")
 
-    def take_back(self, step: Step) -> None:
+    def undo_step(self, step: UndoStep) -> None:
         """Undo one step, wherever it is in the history, and remove it from the history."""
         self._spawn(self._take_back(step), "Undoing")
 
@@ -85,11 +85,11 @@ class RunHistory(QObject):
     async def _redo(self) -> None:
         async with self.order:
             step = self._stack.command(self._stack.index())
-            if isinstance(step, Step):
+            if isinstance(step, UndoStep):
                 self._stack.redo()
                 await step.again()
 
-    async def _take_back(self, step: Step) -> None:
+    async def _take_back(self, step: UndoStep) -> None:
         async with self.order:
             if step is self._pass_over_obsolete():
                 self._stack.undo()
@@ -99,10 +99,10 @@ class RunHistory(QObject):
                 step.setObsolete(True)
             await step.back()
 
-    def _is_done(self, step: Step) -> bool:
+    def _is_done(self, step: UndoStep) -> bool:
         return any(self._stack.command(place) is step for place in range(self._stack.index()))
 
-    def _pass_over_obsolete(self) -> Step | None:
+    def _pass_over_obsolete(self) -> UndoStep | None:
         """Remove the latest steps that were undone out of order, and return the last valid step or
         ``None``.
         """
@@ -110,6 +110,6 @@ class RunHistory(QObject):
             self._stack.undo()  # This drops the step.
         return step
 
-    def _last(self) -> Step | None:
+    def _last(self) -> UndoStep | None:
         step = self._stack.command(self._stack.index() - 1) if self._stack.canUndo() else None
-        return step if isinstance(step, Step) else None
+        return step if isinstance(step, UndoStep) else None

@@ -52,7 +52,7 @@ class Progress:
         """Return whether a tour has begun and is not completed."""
         return self.since(of) > 0
 
-    def keep(self, of: Tour, step: int, since: float) -> None:
+    def save_step(self, of: Tour, step: int, since: float) -> None:
         """Save a tour's step and start time, and save that the tour is active."""
         self._layout.setValue(f"tours/{of.name}/step", step)
         self._layout.setValue(f"tours/{of.name}/since", since)
@@ -63,9 +63,9 @@ class Progress:
         self._layout.setValue(f"tours/{of.name}/done", True)
         self._layout.remove(f"tours/{of.name}/step")
         self._layout.remove(f"tours/{of.name}/since")
-        self.leave()
+        self.clear()
 
-    def leave(self) -> None:
+    def clear(self) -> None:
         """Save that no tour is active."""
         self._layout.setValue(CURRENT, "")
 
@@ -147,7 +147,7 @@ class TourGuide(QObject):
         self._tour = chosen
         self._number = self.progress.step(chosen)
         self._since = self.progress.since(chosen) or time.time()
-        self.progress.keep(chosen, self._number, self._since)
+        self.progress.save_step(chosen, self._number, self._since)
         self._context.commands.add(
             Command(
                 "help.tour_show",
@@ -184,7 +184,7 @@ class TourGuide(QObject):
     def leave(self) -> None:
         """Leave the tour; its progress stays saved."""
         self._stop()
-        self.progress.leave()
+        self.progress.clear()
         self._strip.hide()
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class TourGuide(QObject):
 
     def _tell(self, *, after_one: bool) -> None:
         if self._tour is not None:
-            self.progress.keep(self._tour, self._number, self._since)
+            self.progress.save_step(self._tour, self._number, self._since)
             self._strip.show_step(self._tour, self._number, after_one=after_one)
             self._point_at(None)  # the next step may point at the same control
             self._on_tick()
@@ -247,7 +247,7 @@ class TourGuide(QObject):
     def _announce(self) -> None:
         """Let a screen reader announce the step, unless the focused control's description contains it."""
         if self._target is None or QApplication.focusWidget() is not self._target:
-            self._announcer.say(f"{self._strip.accessibleName()}: {self._strip.text}")
+            self._announcer.announce(f"{self._strip.accessibleName()}: {self._strip.text}")
 
     # ------------------------------------------------------------------- pointer
 

@@ -145,7 +145,7 @@ def job_said(beginning: str) -> Sign:
     """Return a condition that holds if a job on a run has ended with a message that starts with given
     words.
     """
-    return lambda scene: any(text.startswith(beginning) for text in scene.said("results-jobs"))
+    return lambda scene: any(text.startswith(beginning) for text in scene.message_texts("results-jobs"))
 
 
 def training_begun(scene: Scene) -> bool:

@@ -135,7 +135,7 @@ class Scene:
         """Return the value of a visible widget, such as the choice in a picker; ``None`` if it has none."""
         return getattr(self.widget(name), "value", None)
 
-    def said(self, within: str) -> list[str]:
+    def message_texts(self, within: str) -> list[str]:
         """Return the texts of messages that are visible inside the named widgets."""
         return [
             message.text

@@ -13,7 +13,7 @@ from gym_gui.analysis.charts.scale import MOST_TICKS, spread, tick_words, ticks_
 from gym_gui.services.trainings.training_series import Curve
 from gym_gui.ui.numbers import in_sentences, local
 from gym_gui.ui.plots.live_plot import LivePlot
-from gym_gui.ui.plots.series import Look, Series
+from gym_gui.ui.plots.series import Series, SeriesStyle
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.training_numbers import steps_in_words, value_in_words
@@ -120,7 +120,7 @@ class CurvePlot(LivePlot):
         plot.getViewBox().sigResized.connect(self._on_resized)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
-    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+    def draw(self, pg: Any, plot: Any, look: dict[str, SeriesStyle]) -> None:
         """Draw a band and a line for each run."""
         for gone in set(self._items) - set(self._curves):
             for item in self._items.pop(gone):
@@ -130,13 +130,13 @@ class CurvePlot(LivePlot):
         self._set_range(plot)
         self._name_ends()
 
-    def _looks(self) -> dict[str, Look]:
-        return {run.id: self._colors.look(run.id) for run in self.series}
+    def _looks(self) -> dict[str, SeriesStyle]:
+        return {run.id: self._colors.style_of(run.id) for run in self.series}
 
     # ---------------------------------------------------------------------------------- drawing
 
     def _draw_one(self, pg: Any, plot: Any, run_id: str, curve: Curve) -> None:
-        style = self._colors.look(run_id)
+        style = self._colors.style_of(run_id)
         if run_id not in self._items:
             low, high = pg.PlotCurveItem(pen=None), pg.PlotCurveItem(pen=None)
             band, line = pg.FillBetweenItem(low, high), pg.PlotDataItem()
@@ -187,18 +187,18 @@ class CurvePlot(LivePlot):
             self._names.show_names(())
             return
         box = self._plot.getViewBox()
-        entries: list[tuple[str, Look, float]] = []
+        entries: list[tuple[str, SeriesStyle, float]] = []
         for name, look, step, height in self.ends():
             scene = box.mapViewToScene(QPointF(step, height))
             entries.append((name, look, float(self._plot.mapFromScene(scene).y())))
         self._names.show_names(entries)
 
-    def ends(self) -> list[tuple[str, Look, float, float]]:
+    def ends(self) -> list[tuple[str, SeriesStyle, float, float]]:
         """Return name, line style, last step and last value of each run, for the labels at the right."""
         if not self._named or len(self._curves) < 2:
             return []
         return [
-            (run.name, self._colors.look(run.id), curve.span[1], float(curve.values[-1]))
+            (run.name, self._colors.style_of(run.id), curve.span[1], float(curve.values[-1]))
             for run in self.series
             if (curve := self._curves.get(run.id)) is not None
         ]

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QResizeEvent
 
 from gym_gui.services.trainings.training_league import TrainingLeague
 from gym_gui.services.trainings.training_series import Curve
-from gym_gui.ui.plots.series import Look, Series
+from gym_gui.ui.plots.series import Series, SeriesStyle
 from gym_gui.ui.train.curve_plot import CurvePlot
 from gym_gui.ui.training_numbers import steps_in_words, value_in_words
 
@@ -74,7 +74,7 @@ class LeaguePlot(CurvePlot):
         ]
         return " ".join([super().describe(), *members])
 
-    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+    def draw(self, pg: Any, plot: Any, look: dict[str, SeriesStyle]) -> None:
         """Draw the curve, then points for snapshots and lines for pool members."""
         super().draw(pg, plot, look)
         for item in self._drawn:
@@ -104,11 +104,11 @@ class LeaguePlot(CurvePlot):
         found = (*super().heights(), *(mark.height for mark in self._marks))
         return min(found), max(found)
 
-    def ends(self) -> list[tuple[str, Look, float, float]]:
+    def ends(self) -> list[tuple[str, SeriesStyle, float, float]]:
         """Return the labels of pool members at the right end, if the plot is at least 300 pixels wide."""
         if self.width() < _LEAST_FOR_NAMES:
             return []
-        look, (_, last) = Look(self._theme.color("muted"), Qt.PenStyle.DashLine), self._span()
+        look, (_, last) = SeriesStyle(self._theme.color("muted"), Qt.PenStyle.DashLine), self._span()
         return [(mark.name, look, last, mark.height) for mark in self._marks if mark.step is None]
 
     def text_at(self, step: float) -> str:

@@ -147,7 +147,7 @@ class LeagueTable(RowsTable[LeagueMember]):
         super().__init__(model, "train-league-table", "Members of the league", _ROW, parent)
         model.setParent(self)
         fewest = sum(column.width for column in (_RATING, _RESULTS, _NEXT))
-        self.setMinimumWidth(self.room_for(_MEMBER.usual) + fewest + _SCROLL_BAR)
+        self.setMinimumWidth(self.cell_width(_MEMBER.usual) + fewest + _SCROLL_BAR)
         self._fit()
 
     def show_members(self, league: TrainingLeague) -> None:

@@ -142,7 +142,7 @@ def _summary(title: str, league: TrainingLeague) -> str:
 
 
 def _why_none(record: TrainingRecord, league: TrainingLeague) -> str:
-    if record.place and not record.over:
+    if record.place and not record.has_ended:
         return f"The run trains on {record.place}: its league is copied here when the run ends."
     return league.problem
 

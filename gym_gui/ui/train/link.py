@@ -89,9 +89,9 @@ class TrainerLink(QObject):
         return self._records.get(run_id)
 
     @property
-    def going_on(self) -> int:
+    def running_count(self) -> int:
         """Number of runs that have not ended."""
-        return sum(not record.over for record in self._records.values())
+        return sum(not record.has_ended for record in self._records.values())
 
     def open(self) -> None:
         """Connect to the trainer daemon, unless connected or connecting."""
@@ -175,6 +175,6 @@ class TrainerLink(QObject):
 
 def _place(record: TrainingRecord) -> tuple[int, int]:
     """Return the sort key of a run: in progress, queued (by queue position), or ended."""
-    if record.over:
+    if record.has_ended:
         return 2, 0
     return (1, record.position) if record.state == "queued" else (0, 0)

@@ -230,7 +230,7 @@ class NewRunForm(QWidget):
     def choose_environment(self, env_id: str) -> None:
         """Choose an environment and look up the kinds of its action and observation spaces."""
         self._environment.set_value(env_id)
-        self._spaces.look(env_id)
+        self._spaces.look_up(env_id)
         self._offer_algorithms()
 
     def _make_settings(self, values: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ _RATE = 20.0
 
 
 @dataclass(frozen=True)
-class Playable:
+class WatchablePolicy:
     """Policy that can be watched while it is trained.
 
     Attributes:
@@ -55,7 +55,7 @@ class PolicyLive(QObject):
     said = pyqtSignal(str)
     """Emits a sentence that says why no policy plays."""
 
-    def __init__(self, context: AppContext, policy: Playable, parent: QObject | None = None) -> None:
+    def __init__(self, context: AppContext, policy: WatchablePolicy, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context, self.policy = context, policy
         self._operator: LiveOperator | None = None
@@ -64,7 +64,7 @@ class PolicyLive(QObject):
         self._looking: asyncio.Task[None] | None = None
         self.step: int | None = None
         """Training steps of the policy version that plays; ``None`` while unknown."""
-        self.look_again()
+        self.load_newest()
 
     def end(self) -> asyncio.Task[None]:
         """End the session and delete this object; the returned task completes afterwards."""
@@ -84,7 +84,7 @@ class PolicyLive(QObject):
             await operator.player.close()
             operator.deleteLater()
 
-    def look_again(self) -> None:
+    def load_newest(self) -> None:
         """Load the newest version of the policy if it differs from the version that plays."""
         self._looking = self._context.spawn(self._look(), "Loading the policy")
 
@@ -118,4 +118,4 @@ class PolicyLive(QObject):
             self.viewed.emit(view)
             if view.over:
                 self._seed = view.seed + 1
-                self.look_again()
+                self.load_newest()

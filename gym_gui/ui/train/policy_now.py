@@ -17,7 +17,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import StageView, facts_in_words
-from gym_gui.ui.train.policy_live import Playable, PolicyLive
+from gym_gui.ui.train.policy_live import PolicyLive, WatchablePolicy
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
 from gym_gui.ui.widgets.layouts import row_layout
 
@@ -52,7 +52,7 @@ class CurrentPolicyCard(Card):
         self._live_button.setCheckable(True)
         self._live_button.setFixedSize(22, 22)
         self._live_button.hide()
-        self._offered: Playable | None = None
+        self._offered: WatchablePolicy | None = None
         self._live: PolicyLive | None = None
         self._ending: set[asyncio.Task[None]] = set()
         head = row_layout()
@@ -95,7 +95,7 @@ class CurrentPolicyCard(Card):
             )
         elif file != self._wanted:
             self._wanted = file
-            self._context.detached_windows.look_after(self.dock_slot, "train")
+            self._context.detached_windows.manage(self.dock_slot, "train")
             self._read_film(file)
 
     def toggle(self) -> None:
@@ -109,7 +109,7 @@ class CurrentPolicyCard(Card):
 
     # -- policy in play --------------------------------------------------------------------
 
-    def offer(self, policy: Playable | None) -> None:
+    def offer(self, policy: WatchablePolicy | None) -> None:
         """Set the policy that the user can watch live; ``None`` if the run has saved no policy yet."""
         if policy == self._offered:
             return
@@ -138,7 +138,7 @@ class CurrentPolicyCard(Card):
             self._show_film()
         if wanted is not None and self._live is None:
             self.stage.clear("Starting…", "The policy plays in its own session; the training continues.")
-            self._context.detached_windows.look_after(self.dock_slot, "train")
+            self._context.detached_windows.manage(self.dock_slot, "train")
             self._live = PolicyLive(self._context, wanted, self)
             self._live.viewed.connect(self._on_live_view)
             self._live.framed.connect(self.stage.show_frame)
@@ -180,7 +180,9 @@ class CurrentPolicyCard(Card):
     @property
     def _seen(self) -> bool:
         """Whether the card is visible, on the page or in a detached window."""
-        return self.dock_slot.seen if self.dock_slot.own_window is not None else self.isVisible()
+        return (
+            self.dock_slot.is_content_visible if self.dock_slot.own_window is not None else self.isVisible()
+        )
 
     def _on_seen_changed(self) -> None:
         self._update_timer()

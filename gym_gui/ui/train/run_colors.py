@@ -5,7 +5,7 @@ from __future__ import annotations
 from PyQt6.QtGui import QColor
 
 from gym_gui.core.drawing.colors import HUES, SERIES
-from gym_gui.ui.plots.series import DASHES, Look
+from gym_gui.ui.plots.series import DASHES, SeriesStyle
 
 
 class RunColors:
@@ -14,7 +14,7 @@ class RunColors:
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
 
-    def keep(self, run_ids: list[str]) -> None:
+    def set_runs(self, run_ids: list[str]) -> None:
         """Set the known runs, oldest first, and free the colors of all other runs."""
         wanted = set(run_ids)
         self._places = {run: place for run, place in self._places.items() if run in wanted}
@@ -23,11 +23,11 @@ class RunColors:
                 taken = set(self._places.values())
                 self._places[run] = next(n for n in range(len(taken) + 1) if n not in taken)
 
-    def look(self, run_id: str) -> Look:
+    def style_of(self, run_id: str) -> SeriesStyle:
         """Return the line style of a run: a hue, and a dash pattern once all hues are taken."""
         nth, place = divmod(self._places.get(run_id, 0), len(SERIES))
-        return Look(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
+        return SeriesStyle(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
 
     def color(self, run_id: str) -> QColor:
         """Return the color of a run's dot in tables and legends."""
-        return self.look(run_id).color
+        return self.style_of(run_id).color

@@ -115,7 +115,7 @@ class RunData(QObject):
     def _is_read(self, record: TrainingRecord) -> bool:
         """Return whether the files of a run are being read, or were read after the run ended."""
         task = self._tasks.get(record.run_id)
-        return task is not None and (record.over or not task.done())
+        return task is not None and (record.has_ended or not task.done())
 
     async def _follow_run(self, followed: TrainingRecord) -> None:
         run_id, store = followed.run_id, SeriesStore()
@@ -139,7 +139,7 @@ class RunData(QObject):
 
     def _is_over(self, run_id: str) -> bool:
         record = self._link.run(run_id)
-        return record is None or record.over
+        return record is None or record.has_ended
 
     def _keep(self, run_id: str, store: SeriesStore) -> None:
         known = self.store(run_id)
@@ -177,7 +177,7 @@ def _read_on(
     _add_episodes(store, episodes.read())
     read = abs(sum(follower.position for follower in followers) - before)
     has_one = any(name.startswith(PREFIX) for name in store.names)
-    return read, league.look() if has_one else None
+    return read, league.read_if_changed() if has_one else None
 
 
 def _add_metrics(store: SeriesStore, rows: Sequence[Mapping[str, Any]]) -> None:

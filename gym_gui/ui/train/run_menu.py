@@ -13,13 +13,13 @@ def run_actions(record: TrainingRecord) -> tuple[str, ...]:
         "pause": running,
         "resume": paused,
         "checkpoint": running or paused,
-        "stop": not record.over and record.state != "stopping",
+        "stop": not record.has_ended and record.state != "stopping",
         "continue": record.state in ("stopped", "failed") and record.step > 0,
         "longer": record.state == "completed" and record.total_steps > 0,
         "clone": True,
         "log": True,
         "folder": True,
-        "remove": record.over,
+        "remove": record.has_ended,
     }
     return tuple(action for action, may in allowed.items() if may)
 

@@ -166,7 +166,7 @@ class RunPanel(QWidget):
     def ask_removal(self) -> None:
         """Ask the user in the panel whether to remove the run."""
         record = self._record
-        if record is not None and record.over:
+        if record is not None and record.has_ended:
             self._sure.show()
             if self._sure.button is not None:
                 self._sure.button.setFocus()
@@ -239,7 +239,7 @@ class RunPanel(QWidget):
                 self._grid.addWidget(button, 1 + place // 2, place % 2)
                 place += 1
         self._use.setVisible(usable)
-        self.remove.setVisible(record.over)
+        self.remove.setVisible(record.has_ended)
         if usable:
             operator = partial(
                 operator_of,

@@ -49,7 +49,7 @@ def row_actions(record: TrainingRecord) -> tuple[str, ...]:
         return ("resume", "stop")
     if record.state == "queued":
         return ("stop",)
-    return ("use",) if record.over and record.policy else ()
+    return ("use",) if record.has_ended and record.policy else ()
 
 
 def _actions(row: RunRow) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def _left(row: RunRow) -> str:
 
 def _left_tip(row: RunRow) -> str:
     record = row.record
-    took = f" after {duration(record.elapsed_s)}" if record.over and record.elapsed_s else ""
+    took = f" after {duration(record.elapsed_s)}" if record.has_ended and record.elapsed_s else ""
     return record.reason or f"{STATE_WORDS.get(record.state, record.state)}{took}"
 
 

@@ -18,7 +18,7 @@ from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.curve_board import CurveBoard
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.log_view import RunLog
-from gym_gui.ui.train.policy_live import Playable
+from gym_gui.ui.train.policy_live import WatchablePolicy
 from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_content import RunContent
@@ -150,7 +150,7 @@ class RunsView(QWidget):
         runs = self.link.runs
         self.titles = titles(runs)
         oldest = sorted(runs, key=lambda run: (run.submitted_at, run.run_id))
-        self.colors.keep([run.run_id for run in oldest])
+        self.colors.set_runs([run.run_id for run in oldest])
         known = {run.run_id for run in runs}
         self._chosen = {run: chosen for run, chosen in self._chosen.items() if run in known}
         if self._only is not None and not self._only <= known:
@@ -240,7 +240,7 @@ class RunsView(QWidget):
         content.policy.show_run(title, file, why_no_film(record))
         kept = Path(record.policy) if record.policy else None
         playable = kept is not None and kept.is_dir()  # The policy of a remote run arrives when the run ends.
-        offered = Playable(kept, record.worker_id, record.env_id, title) if kept and playable else None
+        offered = WatchablePolicy(kept, record.worker_id, record.env_id, title) if kept and playable else None
         content.policy.offer(offered)
 
     def _follow(self) -> None:
@@ -272,7 +272,7 @@ class RunsView(QWidget):
         if selected:
             return selected[0]
         filmed = [run for run in self.link.runs if run.video]
-        return next((run for run in filmed if not run.over), next(iter(filmed), None))
+        return next((run for run in filmed if not run.has_ended), next(iter(filmed), None))
 
     def _on_action_requested(self, run_id: str, action: str) -> None:
         self.action_requested.emit(run_id, action)

@@ -59,7 +59,7 @@ class SpaceLookup(QObject):
         """Return the known spaces of an environment; empty fields if nothing is known."""
         return self._spaces if self._spaces.env_id == env_id else Spaces()
 
-    def look(self, env_id: str) -> None:
+    def look_up(self, env_id: str) -> None:
         """Look up the spaces of an environment in the background, then emit :attr:`found`."""
         self._wanted = env_id
         if self._task is not None:
@@ -70,7 +70,7 @@ class SpaceLookup(QObject):
         """Look up the spaces again after environments or a worker were installed."""
         self._catalog.renew()
         if self.begun:
-            self.look(self._wanted)
+            self.look_up(self._wanted)
 
     async def close(self) -> None:
         """End the process that describes environments, if there is one."""

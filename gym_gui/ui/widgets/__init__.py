@@ -14,7 +14,7 @@ from gym_gui.ui.widgets.picker_list import PickerItem
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.ui.widgets.sparkline import Sparkline
-from gym_gui.ui.widgets.tab_order import take_focus
+from gym_gui.ui.widgets.tab_order import focus_if_visible
 
 __all__ = [
     "Card",
@@ -41,10 +41,10 @@ __all__ = [
     "Sparkline",
     "StatusDot",
     "all_settings",
+    "focus_if_visible",
     "label",
     "muted_label",
     "restyle",
     "section_label",
-    "take_focus",
     "title_label",
 ]

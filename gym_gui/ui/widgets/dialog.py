@@ -47,7 +47,7 @@ class Dialog(QDialog):
         """Whether a background task of the dialog is running."""
         return self.work is not None and not self.work.done()
 
-    def take_on(self, work: asyncio.Task[Any]) -> None:
+    def set_task(self, work: asyncio.Task[Any]) -> None:
         """Set the dialog's background task and cancel the previous one."""
         self._end_work()
         self.work = work

@@ -73,7 +73,7 @@ def bring_into_view(widget: QWidget) -> None:
         above = above.parentWidget()
 
 
-def take_focus(widget: QWidget) -> None:
+def focus_if_visible(widget: QWidget) -> None:
     """Set the focus to a widget, unless the widget is on a hidden page.
 
     Qt would also focus a widget of a hidden page, and take the focus from the field that the user

@@ -444,17 +444,19 @@ class RowsTable(QTableView, Generic[Row]):
         for section, width in enumerate(widths):
             self.head.resizeSection(section, width)
 
-    def room_for(self, text: str) -> int:
+    def cell_width(self, text: str) -> int:
         """Return the width of a cell that fits the given text, in pixels."""
         return self.fontMetrics().horizontalAdvance(text) + 2 * _PADDING + _ROUNDING
 
     def _width_of(self, column: Column[Row]) -> int:
-        return self.room_for(column.widest) if column.widest else column.width
+        return self.cell_width(column.widest) if column.widest else column.width
 
     def _make_room(self) -> None:
         """Hide columns that do not fit, and show them again when there is space."""
         viewport, columns = self.viewport(), self.rows.columns
-        needs = [self._width_of(each) or (self.room_for(each.usual) if each.usual else 0) for each in columns]
+        needs = [
+            self._width_of(each) or (self.cell_width(each.usual) if each.usual else 0) for each in columns
+        ]
         short = sum(needs) - (viewport.width() if viewport is not None else 0)
         order = [section for section, column in enumerate(columns) if column.gives]
         for section in sorted(order, key=lambda section: -columns[section].gives):

@@ -26,7 +26,7 @@ from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.drag_and_drop import PathDropTarget
 from gym_gui.ui.page import Page
-from gym_gui.ui.pages import Place, places
+from gym_gui.ui.pages import PageEntry, places
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import EmptyHint
 from gym_gui.ui.widgets.tab_order import tab_on
@@ -73,7 +73,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         super().__init__()
         self.context = context
         self.pages: dict[str, Page] = {}
-        self._places: dict[str, Place] = {place.name: place for place in places()}
+        self._places: dict[str, PageEntry] = {place.name: place for place in places()}
         self._page_commands: list[str] = []
         self._current = ""
         self._editors: Editors | None = None
@@ -249,7 +249,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             # Otherwise Qt would move the focus from the hidden widget to the new page's first widget.
             self._stack.setFocus()
         self._stack.setCurrentWidget(page)
-        self.notices.lie_over(self._stack if page.steady else None)
+        self.notices.place_over(self._stack if page.steady else None)
         self._stack.setAccessibleName(f"{page.title}, the page")
         commands = page.commands()
         self._page_commands = [command.id for command in commands]
@@ -273,7 +273,7 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     def _on_file_told(self, path: str, problems: object) -> None:
         if self._editors is not None:
-            self._editors.tell(path, tuple(problems) if isinstance(problems, (list, tuple)) else ())
+            self._editors.show_problems(path, tuple(problems) if isinstance(problems, (list, tuple)) else ())
 
     # ------------------------------------------------------------------ commands
 
@@ -298,7 +298,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         dialog.fileSelected.connect(self._on_file_selected)
         dialog.open()
 
-    def take(self, path: Path) -> None:
+    def open_dropped(self, path: Path) -> None:
         """Open a file or folder that was dropped on the window."""
         self.open_file(path)
 
@@ -332,14 +332,14 @@ class MainWindow(PathDropTarget, QMainWindow):
         shut = self._guide.isHidden()
         self._guide.open(page, heading)
         if shut:
-            self._guide.find_room(self)
+            self._guide.dock_or_float(self)
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Dock the guide beside the pages, or float it if the new width is too small."""
         super().resizeEvent(a0)
         if self._guide is not None and self._guide.isVisible() and not self._guide.isFloating():
-            self._guide.find_room(self)
+            self._guide.dock_or_float(self)
 
     def _on_guide(self) -> None:
         """Show the guide to the current page; hide the guide if it shows this page already."""

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
-from gym_gui.ui.pages import Place
+from gym_gui.ui.pages import PageEntry
 from gym_gui.ui.widgets.layouts import column_layout
 
 _MARK = 21
@@ -20,7 +20,7 @@ _MARK = 21
 class RailButton(QAbstractButton):
     """Button that shows a page: an icon above the page's name."""
 
-    def __init__(self, place: Place, shortcut: str, parent: QWidget | None = None) -> None:
+    def __init__(self, place: PageEntry, shortcut: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.place = place
         self.setObjectName(f"go-{place.name}")
@@ -99,7 +99,7 @@ class NavigationRail(QWidget):
 
     chosen = pyqtSignal(str)
 
-    def __init__(self, places: Sequence[Place], parent: QWidget | None = None) -> None:
+    def __init__(self, places: Sequence[PageEntry], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
         self.setAccessibleName("Pages")
@@ -126,7 +126,7 @@ class NavigationRail(QWidget):
         if button is not None:
             button.setChecked(True)
 
-    def _add(self, place: Place, shortcut: str) -> RailButton:
+    def _add(self, place: PageEntry, shortcut: str) -> RailButton:
         button = RailButton(place, shortcut, self)
         self._group.addButton(button)
         self._buttons[place.name] = button

@@ -34,7 +34,7 @@ class NoticeArea(QWidget):
         self.hide()
         context.noticed.connect(self._on_noticed)
 
-    def lie_over(self, page: QWidget | None) -> None:
+    def place_over(self, page: QWidget | None) -> None:
         """Show messages over the lower right corner of a widget, or below the page.
 
         Args:

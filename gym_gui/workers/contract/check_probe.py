@@ -207,7 +207,7 @@ class Probe:
         policy = await self.process.load(self.request.message(0))
         return policy, time.perf_counter() - begin
 
-    def tell(
+    def send_results(
         self,
         *,
         starts: Mapping[int, int] | None = None,

@@ -47,7 +47,7 @@ class Rounds:
             reason="the contract test asks again" if attempt else "",
         )
 
-    async def together(self, probe: Probe, *, masked: bool = False) -> Table:
+    async def play_all_at_once(self, probe: Probe, *, masked: bool = False) -> Table:
         """Play all episodes at the same time, with one batch for each step."""
         return await self._in_step(probe, range(len(self.seeds)), 256, masked)
 
@@ -57,22 +57,22 @@ class Rounds:
 
     async def _in_step(self, probe: Probe, order: Sequence[int], batch: int, masked: bool) -> Table:
         table: Table = {}
-        probe.tell(starts=self.seeds)
+        probe.send_results(starts=self.seeds)
         for t in range(STEPS):
             there = [e for e in order if t < len(self._episodes[e])]
             replies = await probe.ask([self.question(e, t, masked=masked) for e in there], batch=batch)
             table.update(((e, t), reply) for e, reply in zip(there, replies, strict=True))
-        probe.tell(ends=order)
+        probe.send_results(ends=order)
         return table
 
     async def in_turn(self, probe: Probe) -> Table:
         """Play one episode after the other."""
         table: Table = {}
         for e in self.seeds:
-            probe.tell(starts={e: self.seeds[e]})
+            probe.send_results(starts={e: self.seeds[e]})
             for t in range(len(self._episodes[e])):
                 (table[e, t],) = await probe.ask([self.question(e, t)])
-            probe.tell(ends=[e])
+            probe.send_results(ends=[e])
         return table
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.errors import MosaicError, SlotRefusedError, WorkerLaunchError
-from gym_gui.core.paradigms.check import Finding, Status
+from gym_gui.core.paradigms.check import CheckResult, CheckStatus
 from gym_gui.processes.tree import resident_mb
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.contract.check_probe import BEAT_S, Probe, ProbeLost
@@ -35,7 +35,7 @@ class Ledger:
 
     blame_load: bool = False
     grace_s: float = 10.0
-    found: dict[str, Finding] = field(default_factory=dict[str, Finding])
+    found: dict[str, CheckResult] = field(default_factory=dict[str, CheckResult])
     stopped_by: str = ""
     policy: str = ""
     startup_s: float | None = None
@@ -45,16 +45,16 @@ class Ledger:
 
     def passed(self, name: str, detail: str) -> None:
         """Record that a check passed, unless it has a finding already."""
-        self.found.setdefault(name, Finding(name, Status.PASSED, detail))
+        self.found.setdefault(name, CheckResult(name, CheckStatus.PASSED, detail))
 
     def failed(self, name: str, detail: str) -> None:
         """Record that a check failed; the first failure of a check stays."""
-        if name not in self.found or self.found[name].status is not Status.FAILED:
-            self.found[name] = Finding(name, Status.FAILED, detail)
+        if name not in self.found or self.found[name].status is not CheckStatus.FAILED:
+            self.found[name] = CheckResult(name, CheckStatus.FAILED, detail)
 
     def skipped(self, name: str, detail: str) -> None:
         """Record that a check does not apply, unless it has a finding already."""
-        self.found.setdefault(name, Finding(name, Status.SKIPPED, detail))
+        self.found.setdefault(name, CheckResult(name, CheckStatus.SKIPPED, detail))
 
     def verdict(self, name: str, problem: str, good: str) -> None:
         """Record a failure with ``problem``, or a pass with ``good`` if ``problem`` is empty."""
@@ -143,7 +143,7 @@ _STAGES = ("answers", "masks", "retries", "results", "endings", "refusal", "outp
 
 
 async def _company(probe: Probe, definition: WorkerTypeDefinition, rounds: Rounds, ledger: Ledger) -> Table:
-    together = await rounds.together(probe)
+    together = await rounds.play_all_at_once(probe)
     begin = time.perf_counter()
     alone = await rounds.one_by_one(probe)
     ledger.decision_ms = (time.perf_counter() - begin) * 1e3 / len(alone)
@@ -166,17 +166,17 @@ async def _masks(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
     if not rounds.can_mask:
         ledger.skipped("masks", "no actions are masked here")
         return
-    table = await rounds.together(probe, masked=True)
+    table = await rounds.play_all_at_once(probe, masked=True)
     ledger.verdict("masks", first_problem(table), f"{len(table)} masked actions checked")
 
 
 async def _retries(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
-    probe.tell(starts={0: rounds.seeds[0]})
+    probe.send_results(starts={0: rounds.seeds[0]})
     asked = [rounds.question(0, 0, attempt=attempt) for attempt in (0, 1, 2)]
     table: Table = {}
     for k, question in enumerate(asked):
         (table[0, k],) = await probe.ask([question])
-    probe.tell(ends=[0])
+    probe.send_results(ends=[0])
     ledger.verdict("retries", first_problem(table), "repeated decisions were answered")
 
 
@@ -194,20 +194,20 @@ async def _results(probe: Probe, rounds: Rounds, ledger: Ledger, table: Table) -
     seen = [probe.observation_codec.encode(rounds.question(episode, 1).observation) for episode, _ in usable]
     add_columns(results.observation, probe.observation_codec.join(seen))
     add_columns(results.action, probe.action_codec.join([reply.parts for _, reply in usable]))
-    probe.tell(starts=rounds.seeds)
-    probe.tell(results=results)
+    probe.send_results(starts=rounds.seeds)
+    probe.send_results(results=results)
     await probe.ask([rounds.question(e, 1) for e in rounds.seeds])
-    probe.tell(ends=list(rounds.seeds))
+    probe.send_results(ends=list(rounds.seeds))
     ledger.passed("results", f"{len(usable)} results accepted")
 
 
 async def _endings(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
-    probe.tell(starts={0: rounds.seeds[0], 1: rounds.seeds[1]})
+    probe.send_results(starts={0: rounds.seeds[0], 1: rounds.seeds[1]})
     probe.post([rounds.question(0, 0)])
-    probe.tell(ends=[0, 1])
-    probe.tell(starts={0: rounds.seeds[0]})
+    probe.send_results(ends=[0, 1])
+    probe.send_results(starts={0: rounds.seeds[0]})
     (reply,) = await probe.ask([rounds.question(0, 0)])
-    probe.tell(ends=[0])
+    probe.send_results(ends=[0])
     ledger.verdict(
         "endings", reply.problem, "episodes ended with an open decision and without one, and began again"
     )
@@ -229,9 +229,9 @@ async def _refusal(probe: Probe, definition: WorkerTypeDefinition, rounds: Round
     else:
         ledger.failed("refusal", "it loaded a slot whose action space it cannot know")
         return
-    probe.tell(starts={0: rounds.seeds[0]})
+    probe.send_results(starts={0: rounds.seeds[0]})
     await probe.ask([rounds.question(0, 0)])
-    probe.tell(ends=[0])
+    probe.send_results(ends=[0])
 
 
 async def _stop(probe: Probe, ledger: Ledger) -> None:
@@ -272,7 +272,7 @@ async def check_end_of_input(
     probe = Probe(definition, request, patience_s, start_s)
     try:
         await probe.start()
-        if ledger.found["load"].status is Status.PASSED:
+        if ledger.found["load"].status is CheckStatus.PASSED:
             await probe.load()
         await _heartbeat(probe, idle_s, ledger)
         if probe.process.outcome is None:

@@ -15,7 +15,7 @@ from gym_gui.analysis.compute.algorithms import compare_algorithms
 from gym_gui.analysis.findings.trainings import (
     AlgorithmReport,
     LearningCurve,
-    Missing,
+    MissingTraining,
     Scale,
     TrainedScores,
 )
@@ -33,7 +33,9 @@ def trained(
     """An algorithm whose trainings are drawn around a mean."""
     rng = np.random.default_rng([n, *name.encode(), *env_id.encode()])
     scores = {seed: float(value) for seed, value in enumerate(rng.normal(mean, spread, n), 1)}
-    lost = tuple(Missing(n + i, "failed", "the return is not a finite number") for i in range(1, missing + 1))
+    lost = tuple(
+        MissingTraining(n + i, "failed", "the return is not a finite number") for i in range(1, missing + 1)
+    )
     steps = np.arange(10.0, 1010.0, 10.0)
     curves = {seed: LearningCurve(steps, score * steps / 1000) for seed, score in scores.items()}
     return TrainedScores(name, f"{name}_{env_id}", env_id, scores, 1000, lost, curves)
@@ -100,7 +102,7 @@ def test_what_failed_or_is_not_done_decides_nothing() -> None:
     assert failed.comparisons[0].verdict == "undecided"
     assert any("Seed 9 of a_CartPole-v1 has no score (failed: " in note for note in failed.notes)
     b = trained("b", 100)
-    waiting = TrainedScores("b", b.group, POLE, b.scores, 1000, (Missing(11, "running"),))
+    waiting = TrainedScores("b", b.group, POLE, b.scores, 1000, (MissingTraining(11, "running"),))
     running = compare_algorithms([trained("a", 400), waiting])
     assert "1 of b_CartPole-v1 is not finished" in running.comparisons[0].detail
 
@@ -130,7 +132,7 @@ def test_curves_are_of_the_last_hundred_episodes_with_a_band() -> None:
     assert all(low <= value <= high for low, value, high in bounds)
 
 
-def test_several_environments_are_normalised_by_a_reference_that_is_named() -> None:
+def test_several_environments_are_normalized_by_a_reference_that_is_named() -> None:
     groups = [
         trained(name, mean, 6, env_id, spread=5)
         for name, means in (("ref", (200.0, -100.0)), ("new", (300.0, -60.0)))
@@ -144,9 +146,9 @@ def test_several_environments_are_normalised_by_a_reference_that_is_named() -> N
     assert ref.mean.value == pytest.approx(1.0, abs=0.05)
     assert new.rank is not None
     assert new.rank.value == 1.0
-    assert "in normalised score over 12 trainings each in 2 environments" in str(verdicts_of(report)[0])
+    assert "in normalized score over 12 trainings each in 2 environments" in str(verdicts_of(report)[0])
     text = printed(report)
-    assert "Normalised: 0 is random play, 1 is the mean of ref there." in text
+    assert "Normalized: 0 is random play, 1 is the mean of ref there." in text
     assert "Mean rank" in text
     page = render_algorithm_page(report)
     assert "1 is the mean of ref there" in page

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_gui.analysis.charts import Box, Chart, Side, Words
+from gym_gui.analysis.charts import Box, Chart, ChartSide, TextLine
 from gym_gui.analysis.charts.pairs import MOST_BARS
 from gym_gui.analysis.charts.scale import Scale, tick_words, ticks_within
 from gym_gui.analysis.charts.shapes import cut, role_colors, rough_width
@@ -28,7 +28,7 @@ CHARTS = {
         interval(LONG, "llm", None, note="no completed episode"),
     ),
     "pairs": pairs([101, 102, 103, 104], [0.5, -0.25, 0.0, 1.0]),
-    "of one kind": pairs([None, None], [1.0, -1.0], Side(LONG, "rl"), Side(LONG, "rl")),
+    "of one kind": pairs([None, None], [1.0, -1.0], ChartSide(LONG, "rl"), ChartSide(LONG, "rl")),
     "outcomes": outcomes((LONG, 6, 1, 3), ("Blue", 0, 0, 10)),
 }
 
@@ -84,7 +84,7 @@ def test_nothing_stands_beyond_the_edges_and_every_role_has_a_color(
         if isinstance(mark, Box):
             x, y, w, h = mark.area
             assert min(x, y) >= 0 and x + w <= width and y + h <= height
-        if isinstance(mark, Words):
+        if isinstance(mark, TextLine):
             before = {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
             left = mark.x - before * rough_width(mark.text, mark.pixels)
             assert left >= 0 and left + rough_width(mark.text, mark.pixels) <= width + 1
@@ -94,7 +94,7 @@ def test_nothing_stands_beyond_the_edges_and_every_role_has_a_color(
 def test_no_line_of_the_grid_is_drawn_through_words() -> None:
     drawing = CHARTS["intervals"].draw(230, 150, rough_width)
     grounds = [mark.area for mark in drawing.marks if isinstance(mark, Box)]
-    notes = [m for spot in drawing.spots for m in spot.marks if isinstance(m, Words) and m.role == "muted"]
+    notes = [m for spot in drawing.spots for m in spot.marks if isinstance(m, TextLine) and m.role == "muted"]
     assert len(notes) == 2
     for note in notes:
         wide = rough_width(note.text, note.pixels)
@@ -138,7 +138,7 @@ def test_words_on_bars_are_read_and_two_of_a_kind_told_apart(tokens: Tokens) -> 
 
 @pytest.mark.parametrize("other", ["bdi", "planner", "rl"])
 def test_both_sides_of_a_pair_are_told_apart_where_kinds_share_a_color(other: str) -> None:
-    chart = pairs([1, 2], [1.0, -1.0], Side("A", "bdi"), Side("B", other))
+    chart = pairs([1, 2], [1.0, -1.0], ChartSide("A", "bdi"), ChartSide("B", other))
     colors = role_colors(LIGHT)
     bars = [
         mark
@@ -184,5 +184,5 @@ def test_many_pairs_are_thinned_and_it_says_so() -> None:
     drawing = chart.draw(600, 240, rough_width)
     assert [drawing.spots[0].key, drawing.spots[-1].key, len(drawing.spots)] == [999, 0, MOST_BARS]
     assert f"{MOST_BARS} of them shown, from largest to smallest." in chart.caption
-    words = [mark.text for mark in drawing.marks if isinstance(mark, Words)]
+    words = [mark.text for mark in drawing.marks if isinstance(mark, TextLine)]
     assert "Largest difference first" in words and "Seeds in order" not in words

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.compute.interim_analysis import FamilyAtLooks
+from gym_gui.analysis.compute.interim_analysis import SequentialFamily
 from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.pages.report_page import render_html
 from gym_gui.analysis.statistics.units import Sample
@@ -34,8 +34,8 @@ AB, AC, BC = (frozenset(pair) for pair in ("ab", "ac", "bc"))
 
 
 def test_what_is_decided_stays_so_with_the_seeds_that_decided_it() -> None:
-    family = FamilyAtLooks([AB], LARGEST)
-    looks = [family.look(n, [(sides(), pairs(AHEAD[:n]))]) for n in (4, 8, 12, 16)]
+    family = SequentialFamily([AB], LARGEST)
+    looks = [family.evaluate(n, [(sides(), pairs(AHEAD[:n]))]) for n in (4, 8, 12, 16)]
     found = family.decided[AB]
     assert [bool(look) for look in looks] == [True, True, True, False], "it is not looked at again"
     assert found.verdict == "first" and found.pairs == 12
@@ -49,22 +49,22 @@ def test_what_is_decided_stays_so_with_the_seeds_that_decided_it() -> None:
 
 
 def test_it_does_not_matter_who_is_named_first_at_which_look() -> None:
-    straight, turned = FamilyAtLooks([AB], LARGEST), FamilyAtLooks([AB], LARGEST)
+    straight, turned = SequentialFamily([AB], LARGEST), SequentialFamily([AB], LARGEST)
     for n in (4, 8, 12):
-        straight.look(n, [(sides(), pairs(AHEAD[:n]))])
+        straight.evaluate(n, [(sides(), pairs(AHEAD[:n]))])
         turn = n == 8
         named = (sides("b", "a"), pairs(-AHEAD[:n])) if turn else (sides(), pairs(AHEAD[:n]))
-        turned.look(n, [named])
+        turned.evaluate(n, [named])
     assert straight.decided[AB].stage == turned.decided[AB].stage
 
 
 def test_a_family_is_corrected_for_from_the_first_look_on() -> None:
-    alone, among = FamilyAtLooks([AB], LARGEST), FamilyAtLooks([AB, AC, BC], LARGEST)
+    alone, among = SequentialFamily([AB], LARGEST), SequentialFamily([AB, AC, BC], LARGEST)
     ahead = 0.5 * AHEAD + np.random.default_rng(10).normal(0, 1, LARGEST)
     for n in range(4, LARGEST + 1, 4):
-        alone.look(n, [(sides(), pairs(ahead[:n]))])
+        alone.evaluate(n, [(sides(), pairs(ahead[:n]))])
         others = [(sides("a", "c"), pairs(LEVEL[:n])), (sides("b", "c"), pairs(-LEVEL[:n]))]
-        among.look(n, [(sides(), pairs(ahead[:n])), *others])
+        among.evaluate(n, [(sides(), pairs(ahead[:n])), *others])
     assert alone.decided.keys() == among.decided.keys() == {AB}
     first, second = alone.decided[AB], among.decided[AB]
     assert first.stage is not None and second.stage is not None
@@ -74,9 +74,9 @@ def test_a_family_is_corrected_for_from_the_first_look_on() -> None:
 
 def test_who_failed_more_often_is_not_decided_about() -> None:
     """Seeds on which one side alone has failed are missing, and may be what decides."""
-    family = FamilyAtLooks([AB], LARGEST)
+    family = SequentialFamily([AB], LARGEST)
     for n in (10, 20, 30, 40):
-        seen = family.look(n, [(sides(), pairs(AHEAD[:n], shared=n + 4, failed=(4, 0)))])
+        seen = family.evaluate(n, [(sides(), pairs(AHEAD[:n], shared=n + 4, failed=(4, 0)))])
     assert seen[AB].p < 0.001 and not family.decided
     assert (
         "a failed in 4 of 44 episodes"
@@ -85,9 +85,9 @@ def test_who_failed_more_often_is_not_decided_about() -> None:
 
 
 def test_equal_differences_need_no_interval_and_none_are_no_verdict() -> None:
-    family = FamilyAtLooks([AB, AC], LARGEST)
+    family = SequentialFamily([AB, AC], LARGEST)
     for n in (10, 20, 30, 40):
-        family.look(n, [(sides(), pairs([2.0] * n)), (sides("a", "c"), pairs([0.0] * n))])
+        family.evaluate(n, [(sides(), pairs([2.0] * n)), (sides("a", "c"), pairs([0.0] * n))])
     assert "by 2.00 (all 10 equal)" in family.decided[AB].detail
     undecided = family.comparison(sides("a", "c"), pairs([0.0] * 40))
     assert (
@@ -97,9 +97,9 @@ def test_equal_differences_need_no_interval_and_none_are_no_verdict() -> None:
 
 
 def test_at_the_end_it_is_said_what_was_not_found() -> None:
-    family = FamilyAtLooks([AB], LARGEST)
+    family = SequentialFamily([AB], LARGEST)
     for n in (10, 20, 30, 40):
-        family.look(n, [(sides(), pairs(LEVEL[:n]))])
+        family.evaluate(n, [(sides(), pairs(LEVEL[:n]))])
     found = family.comparison(sides(), pairs(LEVEL))
     low, high = found.difference.low, found.difference.high
     assert low is not None and high is not None

@@ -39,7 +39,7 @@ def looked_at(sizes: np.ndarray, looks: Sequence[int], level: float) -> np.ndarr
     test = SequentialTest(rows=len(d), patterns=8_000, levels=sorted({level, ALPHA}))
     at, before = np.zeros(len(d), int), 0
     for number, n in enumerate(looks, 1):
-        seen = test.looks(d[:, before:n], n / looks[-1])
+        seen = test.update_all(d[:, before:n], n / looks[-1])
         at[(at == 0) & (np.array([look.p for look in seen]) <= level)] = number
         before = n
     return at
@@ -68,7 +68,7 @@ def test_looks_together_are_wrong_no_more_often_than_one_may_be() -> None:
     d = rng.standard_t(2, (rows, n))
     test = SequentialTest(rows=rows, patterns=999, levels=[0.01, ALPHA])
     for start in range(0, n, 4):
-        seen = test.looks(d[:, start : start + 4], (start + 4) / n)
+        seen = test.update_all(d[:, start : start + 4], (start + 4) / n)
     wrong = np.mean([look.p <= ALPHA for look in seen])
     assert 0.03 < wrong < ALPHA + 4 * math.sqrt(ALPHA * (1 - ALPHA) / rows)
 
@@ -76,27 +76,27 @@ def test_looks_together_are_wrong_no_more_often_than_one_may_be() -> None:
 def test_a_p_value_only_falls_and_stays_what_it_was_when_nothing_more_shows() -> None:
     test = SequentialTest(family=3)
     rng = np.random.default_rng(1)
-    ps = [test.look(rng.normal(1.5, 1, 5), share).p for share in (0.25, 0.5, 0.75)]
-    ps.append(test.look(rng.normal(0, 20, 5), 1.0).p)
+    ps = [test.update(rng.normal(1.5, 1, 5), share).p for share in (0.25, 0.5, 0.75)]
+    ps.append(test.update(rng.normal(0, 20, 5), 1.0).p)
     assert ps == sorted(ps, reverse=True) and ps[2] < 0.01
 
 
 def test_few_seeds_can_show_nothing() -> None:
-    seen = SequentialTest().look([3.0] * 4, 0.2)
+    seen = SequentialTest().update([3.0] * 4, 0.2)
     assert seen.boundary == seen.statistic == 12.0 and seen.p > ALPHA and seen.tail == 0
 
 
 def test_equal_differences_are_decided_and_none_never() -> None:
     test, level = SequentialTest(), SequentialTest()
     for share in (0.1, 0.2, 0.3):
-        seen, nothing = test.look([0.1] * 10, share), level.look([0.0] * 10, share)
+        seen, nothing = test.update([0.1] * 10, share), level.update([0.0] * 10, share)
         assert nothing.p == 1.0 and nothing.tail == 0
     assert seen.p <= 0.002
 
 
 def test_signs_do_not_matter_nor_does_the_unit() -> None:
     d = np.random.default_rng(4).normal(1, 1, 20)
-    looks = [[SequentialTest().look(x[:20], 0.5).p] for x in (d, -d, d * 1e-12, d * 1e12)]
+    looks = [[SequentialTest().update(x[:20], 0.5).p] for x in (d, -d, d * 1e-12, d * 1e12)]
     assert all(found == looks[0] for found in looks)
 
 
@@ -104,9 +104,12 @@ def test_families_are_met_exactly() -> None:
     """Holm's procedure asks for 0.05 / 15: a p-value on a ladder must not miss that by a rung."""
     levels = [ALPHA / rank for rank in range(1, 16)]
     rng = np.random.default_rng(5)
-    seen = [SequentialTest(15, patterns=PATTERNS).look(rng.normal(0.9, 1, 14), 1.0).p for _ in range(12)]
+    seen = [SequentialTest(15, patterns=PATTERNS).update(rng.normal(0.9, 1, 14), 1.0).p for _ in range(12)]
     single = [
-        [SequentialTest(patterns=PATTERNS, levels=[level, ALPHA]).look(d, 1.0).p <= level for level in levels]
+        [
+            SequentialTest(patterns=PATTERNS, levels=[level, ALPHA]).update(d, 1.0).p <= level
+            for level in levels
+        ]
         for d in (np.random.default_rng(5).normal(0.9, 1, (12, 14)))
     ]
     assert [[p <= level for level in levels] for p in seen] == single

@@ -55,7 +55,7 @@ def test_the_better_algorithm_is_found_over_its_trainings(write: Write) -> None:
     (pair,) = found.algorithms.comparisons
     assert (pair.first, pair.verdict) == ("ppo", "first")
     assert pair.p == pytest.approx(2 / 252)  # the most extreme of all ways to share ten trainings out
-    claim = found.said[1]
+    claim = found.opening_verdicts[1]
     assert claim.decided and claim.sentence.startswith("ppo is better than dqn by ")
     assert "in rating over 5 trainings each" in claim.sentence
     # Of each, what it is at the mean, and how its trainings differ.
@@ -73,10 +73,10 @@ def test_the_better_algorithm_is_found_over_its_trainings(write: Write) -> None:
 def test_trainings_of_equals_are_not_told_apart_and_few_ones_decide_nothing(write: Write) -> None:
     strengths = trainings(3, ppo=0.0, dqn=0.0)
     found = grouped(write(list(strengths), by_strength(strengths), range(8)), ["ppo", "dqn"])
-    assert not found.said[1].decided and "is not decided" in found.said[1].claim
+    assert not found.opening_verdicts[1].decided and "is not decided" in found.opening_verdicts[1].claim
     few = grouped(write_again(write, trainings(0, n=4, ppo=2.0, dqn=-2.0)), ["ppo", "dqn"])
-    assert not few.said[1].decided
-    assert "at least 5 trainings of each are needed" in few.said[1].sentence
+    assert not few.opening_verdicts[1].decided
+    assert "at least 5 trainings of each are needed" in few.opening_verdicts[1].sentence
 
 
 def write_again(write: Write, strengths: dict[str, float]) -> Path:
@@ -87,8 +87,8 @@ def write_again(write: Write, strengths: dict[str, float]) -> Path:
 def test_one_algorithm_beside_policies_of_no_group_is_said_by_itself(write: Write) -> None:
     strengths = trainings(1, n=3, ppo=1.0) | {"rules": 0.0}
     found = grouped(write(list(strengths), by_strength(strengths), range(6)), ["ppo"])
-    assert found.said[1].sentence.startswith("ppo has a rating of ")
-    assert "over 3 trainings" in found.said[1].sentence
+    assert found.opening_verdicts[1].sentence.startswith("ppo has a rating of ")
+    assert "over 3 trainings" in found.opening_verdicts[1].sentence
 
 
 def test_a_training_at_which_games_failed_has_no_score(write: Write) -> None:
@@ -99,8 +99,8 @@ def test_a_training_at_which_games_failed_has_no_score(write: Write) -> None:
         return None if second == "dqn_seed2" and seed == 3 else fair(first, second, seed)
 
     found = grouped(write(list(strengths), result, range(8)), ["ppo", "dqn"])
-    assert not found.said[1].decided
-    assert "1 of dqn failed, and failed trainings are not counted" in found.said[1].sentence
+    assert not found.opening_verdicts[1].decided
+    assert "1 of dqn failed, and failed trainings are not counted" in found.opening_verdicts[1].sentence
 
 
 @pytest.mark.parametrize("changes", [{"schedule": "swiss"}, {"schedule": [["ppo_seed1", "dqn_seed1"]]}])
@@ -109,7 +109,7 @@ def test_where_not_everybody_meets_everybody_algorithms_are_not_compared(
 ) -> None:
     strengths = trainings(0, n=2, ppo=1.0, dqn=-1.0)
     found = grouped(write(list(strengths), by_strength(strengths), range(6)), ["ppo", "dqn"], **changes)
-    assert found.algorithms is None and len(found.said) == 1
+    assert found.algorithms is None and len(found.opening_verdicts) == 1
     assert any("compared only in a round robin" in note for note in found.notes)
 
 

@@ -24,18 +24,18 @@ def _counts(cells: list[tuple[int, int, int, int]], games: np.ndarray, policies:
 CELLS = [c for i in range(4) for j in range(i + 1, 4) for c in ((i, 0, j, 1), (j, 0, i, 1))]
 
 
-def _best(counts: np.ndarray, policies: int, *, regularised: bool = False) -> np.ndarray:
+def _best(counts: np.ndarray, policies: int, *, regularized: bool = False) -> np.ndarray:
     """Ratings, what the first seat is worth, and ``v``, by another's maximiser; games as (cells, 3)."""
 
     def surprise(x: np.ndarray) -> float:
         ratings = x[:policies]
-        total = 0.5 * ratings.sum() ** 2 if not regularised else 0.0
+        total = 0.5 * ratings.sum() ** 2 if not regularized else 0.0
         for (i, _, j, _), met in zip(CELLS, counts, strict=True):
             d = x[i] - x[j] + x[policies]
             odds = np.array([np.exp(d / 2), np.exp(x[-1]), np.exp(-d / 2)])
             total -= float(met @ np.log(odds / odds.sum()))
         drawn_with_an_average_one = (ratings / 2 - np.logaddexp(0, ratings)).sum()
-        return total - regularised * float(drawn_with_an_average_one)
+        return total - regularized * float(drawn_with_an_average_one)
 
     return minimize(surprise, np.zeros(policies + 2), tol=1e-10).x
 
@@ -47,7 +47,7 @@ def test_it_is_the_maximum_of_its_likelihood() -> None:
     assert found.ratings[0] == pytest.approx(best[:4] - best[:4].mean(), abs=2e-3)
     assert found.seats[0, 0] - found.seats[0, 1] == pytest.approx(best[4], abs=2e-3)
     assert found.draw[0] == pytest.approx(np.exp(best[5]), abs=2e-3)
-    assert not found.regularised[0]
+    assert not found.regularized[0]
 
 
 def test_without_draws_and_seats_it_is_what_choix_says() -> None:
@@ -77,7 +77,7 @@ def test_who_wins_all_gets_a_finite_rating_and_is_told_apart() -> None:
     for cell, (i, _, j, _) in enumerate(CELLS):
         games[0, cell] = (3, 0, 0) if i == 0 else (0, 0, 3) if j == 0 else (2, 1, 2)
     found = fit(_counts(CELLS, games, 4))
-    assert found.regularised[0]
+    assert found.regularized[0]
     assert np.isfinite(found.ratings).all()
     assert found.ratings[0].argmax() == 0
     assert found.groups[0] not in found.groups[1:]
@@ -89,7 +89,7 @@ def test_who_wins_all_is_rated_by_a_drawn_game_with_an_average_one() -> None:
     for cell, (i, _, j, _) in enumerate(CELLS):
         games[0, cell] = (9, 0, 0) if i == 0 else (0, 0, 9) if j == 0 else (4, 1, 3) if i < j else (2, 1, 5)
     found = fit(_counts(CELLS, games, 4))
-    best = _best(games[0], 4, regularised=True)
+    best = _best(games[0], 4, regularized=True)
     assert found.ratings[0] == pytest.approx(best[:4] - best[1:4].mean(), abs=5e-3)
 
 
@@ -98,14 +98,14 @@ def test_who_has_drawn_and_never_lost_could_be_any_distance_ahead() -> None:
     for cell, (i, _, j, _) in enumerate(CELLS):
         games[0, cell] = (4, 8, 0) if i == 0 else (0, 7, 5) if j == 0 else (0, 12, 0)
     found = fit(_counts(CELLS, games, 4))
-    assert found.regularised[0]
+    assert found.regularized[0]
     assert (found.groups[1:] == found.groups[1]).all() and found.groups[0] != found.groups[1]
-    best = _best(games[0], 4, regularised=True)
+    best = _best(games[0], 4, regularized=True)
     assert found.ratings[0] == pytest.approx(best[:4] - best[1:4].mean(), abs=5e-3)
     # A single loss to one of them holds all together: what they have drawn says how usual draws are.
     games[0, 0] = (4, 8, 1)
     held = fit(_counts(CELLS, games, 4))
-    assert not held.regularised[0] and held.groups.max() == 0
+    assert not held.regularized[0] and held.groups.max() == 0
     best = _best(games[0], 4)
     assert held.ratings[0] == pytest.approx(best[:4] - best[:4].mean(), abs=5e-3)
 
@@ -160,14 +160,14 @@ def test_many_weightings_are_as_many_fits(
     resampled: tuple[np.ndarray, Comparisons, np.ndarray, Fit],
 ) -> None:
     games, _, weights, together = resampled
-    assert 0 < together.regularised.sum() < len(weights), "or this shows less than it should"
+    assert 0 < together.regularized.sum() < len(weights), "or this shows less than it should"
     anchors = together.groups == np.bincount(together.groups).argmax()
     for row, weight in enumerate(weights):
         alone = fit(_counts(CELLS, (games * weight[:, None, None]).sum(0, keepdims=True), 4))
         ratings = alone.ratings[0] - alone.ratings[0, anchors].mean()
         assert together.ratings[row] == pytest.approx(ratings, abs=1e-6)
         assert together.draw[row] == pytest.approx(alone.draw[0], abs=1e-6)
-        assert together.regularised[row] == alone.regularised[0] == (alone.groups.max() > 0)
+        assert together.regularized[row] == alone.regularized[0] == (alone.groups.max() > 0)
 
 
 def test_where_a_fit_begins_is_no_part_of_what_it_finds(
@@ -177,4 +177,4 @@ def test_where_a_fit_begins_is_no_part_of_what_it_finds(
     near = fit(table, weights, fit(table))
     assert near.ratings == pytest.approx(found.ratings, abs=1e-6)
     assert near.seats == pytest.approx(found.seats, abs=1e-6)
-    assert (near.regularised == found.regularised).all()
+    assert (near.regularized == found.regularized).all()

@@ -39,12 +39,12 @@ def test_each_is_followed_by_files_of_its_own(mosaic: Mosaic) -> None:
     def ended() -> dict[int, ShardStatus] | None:
         said = subprocess.run(
             ["sh", "-s"],
-            input=shell.look(str(place), {1: 1, 3: 2, 4: 1}),
+            input=shell.status_script(str(place), {1: 1, 3: 2, 4: 1}),
             capture_output=True,
             text=True,
             check=True,
         )
-        looks = shard_status.looks_of(said.stdout)
+        looks = shard_status.statuses_of(said.stdout)
         return None if any(seen.running for seen in looks.values()) else looks
 
     looks = eventually(ended, "all have ended", 60)

@@ -10,9 +10,9 @@ import pytest
 from gym_gui.analysis import Run, open_run
 from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.cli.running.dry_run_checks import check_dry_run
-from gym_gui.controllers.child_jobs.filming import films_apart
-from gym_gui.controllers.child_jobs.replay import replay_apart
-from gym_gui.controllers.child_jobs.verification import verify_apart
+from gym_gui.controllers.child_jobs.filming import write_films_in_child
+from gym_gui.controllers.child_jobs.replay import replay_in_child
+from gym_gui.controllers.child_jobs.verification import verify_in_child
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
 from gym_gui.core.trusted import trust
 from gym_gui.services.runs.recorded_episode import load_episode
@@ -78,9 +78,9 @@ def _refuse(_told: object) -> None:
 async def test_a_listener_that_fails_is_not_taken_for_what_an_environment_prints(tmp_path: Path) -> None:
     run = await _recorded(tmp_path)
     with pytest.raises(ValueError, match="the listener's own"):
-        await verify_apart(run, _refuse)
+        await verify_in_child(run, _refuse)
     with pytest.raises(ValueError, match="the listener's own"):
-        await replay_apart(load_episode(run, "a"), on_steps=_refuse)
+        await replay_in_child(load_episode(run, "a"), on_steps=_refuse)
 
 
 async def test_a_dry_run_ends_where_a_constructor_never_returns(folder: Path) -> None:
@@ -97,7 +97,7 @@ async def test_a_slow_environment_is_filmed(folder: Path) -> None:
     run = await _recorded(folder, "slow_envs:Slow")
     (folder / "slow").touch()
     films, made = FilmFolder(folder / "films"), list[None]()
-    await films_apart(
+    await write_films_in_child(
         run, "a", [0], films.place(run.run_id, "a"), 1_000_000, lambda: made.append(None), longest_s=4
     )
     assert len(made) == 1 and films[run.run_id, "a", 0].frames

@@ -13,7 +13,7 @@ from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.policy_mapping import AgentPolicyBinding
-from gym_gui.workers.team_context import Joined
+from gym_gui.workers.team_context import JoinedAgent
 from tests.support.engine import arena, bind_operator, plans, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
@@ -232,7 +232,9 @@ class Patient:
     settles: int = 0
     ended: list[EpisodeSummary] = field(default_factory=list)
 
-    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None: ...
+    def begin(
+        self, episode: int, seed: int, agent_id: str = "", joined: JoinedAgent | None = None
+    ) -> None: ...
 
     def ask(self, decisions: Sequence[Decision]) -> None:
         self.open += decisions

@@ -15,7 +15,7 @@ from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import Decision
 from gym_gui.envs import Environment
-from gym_gui.workers.observation_streams import Fed
+from gym_gui.workers.observation_streams import PreprocessedObservation
 from tests.controllers.engine.test_resolved_operator import operator
 
 
@@ -49,7 +49,7 @@ def box(shape: tuple[int, ...], high: float = 255, dtype: Any = np.uint8) -> gym
 def test_an_observation_that_is_a_picture_is_shown_as_the_policy_gets_it(
     environment: Environment, space: gym.Space[Any], shape: tuple[int, ...]
 ) -> None:
-    fed = Fed(to_space(space), space.sample(), "resize")
+    fed = PreprocessedObservation(to_space(space), space.sample(), "resize")
     observed = observation_of(environment, question(np.zeros(4, np.float32)), fed=fed)
     assert observed.picture is not None and observed.caption == "Observed picture"
     picture = unpack(observed.picture)

@@ -9,8 +9,8 @@ import pytest
 
 from gym_gui.controllers.human.human_input import (
     AHEAD_S,
-    Answered,
-    Box,
+    ActionBounds,
+    AnsweredQuestion,
     HumanSeat,
     HumanSeats,
     Refused,
@@ -56,7 +56,7 @@ def test_the_key_that_lets_time_begin_is_not_lost_however_long_the_first_questio
     one.press("Right")
     one.release("Right")
     clock.now += 10 * AHEAD_S
-    assert one.offer(question(1)) == Answered(question(1), 2)
+    assert one.offer(question(1)) == AnsweredQuestion(question(1), 2)
     one.press("Left")
     one.release("Left")
     clock.now += 10 * AHEAD_S
@@ -64,7 +64,7 @@ def test_the_key_that_lets_time_begin_is_not_lost_however_long_the_first_questio
     one.forget()
     one.press("Left")
     clock.now += 10 * AHEAD_S
-    assert one.offer(question(3)) == Answered(question(3), 1), "a new episode, a new beginning"
+    assert one.offer(question(3)) == AnsweredQuestion(question(3), 1), "a new episode, a new beginning"
 
 
 class TestTurnBased:
@@ -72,17 +72,17 @@ class TestTurnBased:
         one = seat(GRID)
         asked = question()
         assert one.offer(asked) is None
-        assert one.press("Right") == Answered(asked, 1)
+        assert one.press("Right") == AnsweredQuestion(asked, 1)
         assert one.question is None
 
     def test_a_key_that_stays_down_moves_once(self) -> None:
         one = seat(GRID)
         one.offer(question(1))
-        assert isinstance(one.press("Up"), Answered)
+        assert isinstance(one.press("Up"), AnsweredQuestion)
         assert one.offer(question(2)) is None
         assert one.press("Up") is None  # auto-repeat
         one.release("Up")
-        assert one.press("Up") == Answered(question(2), 2)
+        assert one.press("Up") == AnsweredQuestion(question(2), 2)
 
     def test_fast_typing_loses_nothing(self) -> None:
         one = seat(GRID, clock=Clock())
@@ -90,7 +90,7 @@ class TestTurnBased:
             one.press(key)
             one.release(key)
         played = [one.offer(question(n)) for n in (1, 2, 3, 4)]
-        assert [a.action for a in played if isinstance(a, Answered)] == [0, 2, 1]
+        assert [a.action for a in played if isinstance(a, AnsweredQuestion)] == [0, 2, 1]
         assert played[3] is None
 
     def test_an_old_press_does_not_count(self) -> None:
@@ -112,7 +112,7 @@ class TestTurnBased:
         one.offer(asked)
         assert one.press("Up") == Refused(asked, "Forward is not possible now")
         assert one.question is asked
-        assert one.press("Left") == Answered(asked, 0)
+        assert one.press("Left") == AnsweredQuestion(asked, 0)
 
     def test_a_press_ahead_that_is_illegal_by_then_is_dropped(self) -> None:
         one = seat(GRID, clock=Clock())
@@ -123,7 +123,7 @@ class TestTurnBased:
         one = seat(GRID)
         one.offer(question())
         assert one.press("X") is None
-        assert one.held == ()
+        assert one.keys_down == ()
 
     def test_withdrawn_questions_are_not_answered(self) -> None:
         one = seat(GRID)
@@ -138,12 +138,12 @@ class TestRealTime:
         one.press("Right")
         for number in range(1, 4):
             answer = one.offer(question(number))
-            assert isinstance(answer, Answered) and answer.action == 2
+            assert isinstance(answer, AnsweredQuestion) and answer.action == 2
 
     def test_without_repeat_it_answers_one(self) -> None:
         one = seat(GAME, repeat=False, clock=Clock())
         one.press("Right")
-        assert isinstance(one.offer(question(1)), Answered)
+        assert isinstance(one.offer(question(1)), AnsweredQuestion)
         assert one.offer(question(2)) is None
 
     def test_nothing_held_is_no_answer_where_there_is_a_noop(self) -> None:
@@ -158,11 +158,11 @@ class TestRealTime:
         one.press("Left")
         one.press("N")
         first = one.offer(question(1))
-        assert isinstance(first, Answered) and first.action == 1  # typed ahead, oldest first
+        assert isinstance(first, AnsweredQuestion) and first.action == 1  # typed ahead, oldest first
         one.offer(question(2))
         one.release("N")
         last = one.offer(question(3))
-        assert isinstance(last, Answered) and last.action == 1
+        assert isinstance(last, AnsweredQuestion) and last.action == 1
 
     def test_two_keys_make_the_chord(self) -> None:
         one = seat(GAME, clock=Clock())
@@ -170,7 +170,7 @@ class TestRealTime:
         one.press("Up")
         one.press("Right")
         answer = one.offer(question(2))
-        assert isinstance(answer, Answered) and answer.action == 4
+        assert isinstance(answer, AnsweredQuestion) and answer.action == 4
 
     def test_without_a_noop_the_last_action_goes_on(self) -> None:
         one = seat(POLE)
@@ -178,7 +178,7 @@ class TestRealTime:
         one.press("Right")
         one.release("Right")
         later = [one.offer(question(n)) for n in (2, 3)]
-        assert [a.action for a in later if isinstance(a, Answered)] == [1, 1]
+        assert [a.action for a in later if isinstance(a, AnsweredQuestion)] == [1, 1]
 
     def test_losing_the_keyboard_ends_that(self) -> None:
         one = seat(POLE)
@@ -203,10 +203,10 @@ class TestContinuous:
         one.offer(question(1, space=self.SPACE.to_json()))
         one.press("Left")
         answer = one.offer(question(2, space=self.SPACE.to_json()))
-        assert isinstance(answer, Answered) and answer.action == [-1.0, 0.0, 0.0]
+        assert isinstance(answer, AnsweredQuestion) and answer.action == [-1.0, 0.0, 0.0]
         one.press("Up")
         answer = one.offer(question(3, space=self.SPACE.to_json()))
-        assert isinstance(answer, Answered) and answer.action == [-1.0, 1.0, 0.0]
+        assert isinstance(answer, AnsweredQuestion) and answer.action == [-1.0, 1.0, 0.0]
         assert self.SPACE.shape == action_from_plain(self.SPACE, answer.action).shape
 
     def test_opposite_keys_cancel(self) -> None:
@@ -215,7 +215,7 @@ class TestContinuous:
         one.press("Left")
         one.press("Right")
         answer = one.offer(question(2, space=self.SPACE.to_json()))
-        assert isinstance(answer, Answered) and answer.action == [0.0, 0.0, 0.0]
+        assert isinstance(answer, AnsweredQuestion) and answer.action == [0.0, 0.0, 0.0]
 
     def test_no_key_is_no_answer(self) -> None:
         assert seat(self.KEYS).offer(question(space=self.SPACE.to_json())) is None
@@ -229,7 +229,7 @@ class TestContinuous:
         ],
     )
     def test_bounds_as_json(self, space: dict[str, Any], values: list[float], action: Any) -> None:
-        assert Box.read(space).action(values) == action
+        assert ActionBounds.read(space).action(values) == action
 
 
 class TestButtonsAndMouse:
@@ -301,7 +301,7 @@ class TestTyping:
         for key in ("7", "1", "Backspace", "9"):
             assert one.press(key) is None
         assert one.typed == "79"
-        assert one.press("Return") == Answered(asked, 79)
+        assert one.press("Return") == AnsweredQuestion(asked, 79)
         assert one.typed == ""
 
     def test_a_number_that_is_no_action_is_refused(self) -> None:
@@ -321,7 +321,7 @@ class TestSeveralPeople:
         for number, slot in ((1, "one"), (2, "two")):
             seats.offer(question(number, slot))
         answers = [*seats.press("Right"), *seats.press("A")]
-        assert [(a.question.slot, a.action) for a in answers if isinstance(a, Answered)] == [
+        assert [(a.question.slot, a.action) for a in answers if isinstance(a, AnsweredQuestion)] == [
             ("one", 1),
             ("two", 0),
         ]
@@ -332,7 +332,7 @@ class TestSeveralPeople:
         seats.release("Up")
         asked = question(1, "two")
         seats.offer(asked)
-        assert seats.press("Up") == [Answered(asked, 2)]
+        assert seats.press("Up") == [AnsweredQuestion(asked, 2)]
         assert seats.offer(question(2, "one")) is None
 
     def test_a_keyboard_of_ones_own(self) -> None:
@@ -342,7 +342,7 @@ class TestSeveralPeople:
         assert [a.question.slot for a in seats.press("Left", "/dev/input/event3")] == ["one"]
         assert [a.question.slot for a in seats.press("Left")] == ["two"]
         seats.release_all("/dev/input/event3")
-        assert seats.seat("one").held == () and seats.seat("two").held == ("Left",)  # type: ignore[union-attr]
+        assert seats.seat("one").keys_down == () and seats.seat("two").keys_down == ("Left",)  # type: ignore[union-attr]
 
     def test_withdrawing_by_number(self) -> None:
         seats = HumanSeats([seat(GRID, "one"), seat(GRID, "two")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.controllers.live_play.episode_totals import REMEMBERED_EPISODES, Tally
+from gym_gui.controllers.live_play.episode_totals import REMEMBERED_EPISODES, EpisodeTotals
 from gym_gui.core.live import AgentView, LiveView
 
 
@@ -14,13 +14,13 @@ def one(step: int, total: float, *, action: int = 0, episode: int = 0, over: str
 
 
 def test_rewards_of_steps_that_were_not_shown_are_shared_out():
-    tally = Tally()
+    tally = EpisodeTotals()
     for view in (one(0, 0.0), one(1, 1.0), one(5, 3.0)):
-        tally.look(view)
+        tally.count_view(view)
     assert list(tally.rewards) == [(1, 1.0), (5, 0.5)]
-    tally.look(one(5, 3.0))  # nothing happened
+    tally.count_view(one(5, 3.0))  # nothing happened
     assert len(tally.rewards) == 2
-    tally.look(one(2, 4.0, episode=1))  # its beginning was not shown
+    tally.count_view(one(2, 4.0, episode=1))  # its beginning was not shown
     assert list(tally.rewards) == [(2, 2.0)]
 
 
@@ -32,28 +32,28 @@ def test_only_who_was_asked_is_counted():
 
         return LiveView(0, 7, step, (agent("x", 4, 100.0), agent("o", 5, 300.0)), (turn,))
 
-    tally = Tally()
+    tally = EpisodeTotals()
     for step, turn in enumerate(("x", "o", "x", "o")):
-        tally.look(game(step, turn))
+        tally.count_view(game(step, turn))
     assert tally.actions == {(4, "4"): 2, (5, "5"): 1}
     assert tally.median_s == 0.1 and tally.decisions == 3
 
 
 def test_actions_are_counted_in_the_order_of_their_numbers():
-    tally = Tally()
+    tally = EpisodeTotals()
     for step, action in enumerate((0, 2, 1, 2), start=1):
-        tally.look(one(step, 0.0, action=action))
+        tally.count_view(one(step, 0.0, action=action))
     assert list(tally.action_counts().items()) == [("act 0", 1), ("act 1", 1), ("act 2", 2)]
     nameless = AgentView("a", "a", "[0.3]", None, "policy")
-    tally.look(LiveView(0, 7, 9, (nameless,), ("a",)))
+    tally.count_view(LiveView(0, 7, 9, (nameless,), ("a",)))
     assert len(tally.actions) == 3  # actions that are not numbered are as many as there are steps
 
 
 def test_episodes_that_have_ended():
-    tally = Tally()
-    tally.look(one(3, 2.0))
+    tally = EpisodeTotals()
+    tally.count_view(one(3, 2.0))
     assert (tally.episodes, tally.mean_return, tally.mean_length, tally.decisions) == (0, None, None, 3)
-    tally.look(one(4, 2.0, over="completed"))
+    tally.count_view(one(4, 2.0, over="completed"))
     assert tally.decisions == 4
     row = {
         "episode_index": 0,
@@ -70,7 +70,7 @@ def test_episodes_that_have_ended():
 
 
 def test_memory_is_bounded():
-    tally = Tally()
+    tally = EpisodeTotals()
     for index in range(REMEMBERED_EPISODES + 10):
         tally.end({"episode_index": index, "total_reward": 1.0, "length": 1}, decisions=1)
     assert len(tally.returns) == REMEMBERED_EPISODES and tally.returns[-1][0] == REMEMBERED_EPISODES + 10

@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.replays.replay_reel import Look, ReplayStore
+from gym_gui.controllers.replays.replay_reel import ReplayStore, StoredState
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayFrame, ReplayOrder
 from gym_gui.controllers.replays.replay_track import ReplayTrack
 from gym_gui.core.config import OperatorConfig
@@ -187,7 +187,7 @@ def reel_of(shades: list[int | None], room: int = 1 << 30) -> ReplayStore:
         noise = (
             np.random.default_rng(shade).integers(0, 256, (8, 8, 3), np.uint8) if shade is not None else None
         )
-        reel.add(Look(i, i, i), pack(noise) if noise is not None else None)
+        reel.add(StoredState(i, i, i), pack(noise) if noise is not None else None)
     return reel
 
 
@@ -225,7 +225,7 @@ async def test_what_each_agent_had_done(tmp_path: Path) -> None:
     episode = await recorded(tmp_path, "turns")
     track = ReplayTrack(episode)
     _, frames = played(ReplayOrder.of(episode))
-    looks = [Look.of(frame) for frame in frames]
+    looks = [StoredState.of(frame) for frame in frames]
     start = track.view(looks[0], {})
     assert all(agent.action == "" for agent in start.agents) and start.turn == ("player_0",)
     one = track.view(looks[1], {"player_0": ["c0", "c1", "c2", "c3", "c4", "c5", "c6"]})
@@ -247,7 +247,7 @@ async def test_steps_of_who_took_over_are_told_as_theirs(tmp_path: Path) -> None
     line["rebound"] = [{"step_index": 2, "agent_id": "player_0", **person}]
     track = ReplayTrack(replace(episode, episode=parse_episode(line, "here")))
     _, frames = played(ReplayOrder.of(episode))
-    views = [track.view(Look.of(frame), {}) for frame in frames[:4]]
+    views = [track.view(StoredState.of(frame), {}) for frame in frames[:4]]
     assert [tuple(agent.by for agent in view.agents) for view in views] == [
         ("", ""),
         ("", ""),

@@ -14,7 +14,7 @@ from gym_gui.controllers.engine.resolved_operator import (
 )
 from gym_gui.controllers.engine.session_events import SessionEnded, SessionEvent, StepsTaken
 from gym_gui.controllers.engine.session_interface import SessionReady, SessionSettings
-from gym_gui.controllers.runs.reusable_sessions import KeptSession, KeptSessions, SessionRoute
+from gym_gui.controllers.runs.reusable_sessions import ReusableSession, ReusableSessions, SessionRoute
 from gym_gui.controllers.runs.script_execution import OperatorProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
@@ -30,7 +30,7 @@ class _Played:
         self._experiment = Experiment(operators, ExecutionConfig(6, concurrency=2))
         # One choice after the other: what a policy has played before must not show.
         self._resolved = [resolve_operator(each, {"agent_0": lambda _: 0}) for each in operators]
-        self._out, self._kept = out, KeptSessions() if keep else None
+        self._out, self._kept = out, ReusableSessions() if keep else None
         self.opened: list[LocalSession] = []
         self.shown: list[OperatorProgress] = []
 
@@ -69,16 +69,16 @@ def test_parts_are_what_they_are_with_sessions_of_their_own(tmp_path: Path) -> N
     assert [(each.done, each.steps) for each in kept.shown] == [(each.done, each.steps) for each in own.shown]
 
 
-def _kept(player: WorkerAssignment, heard: list[SessionEvent]) -> KeptSession:
+def _kept(player: WorkerAssignment, heard: list[SessionEvent]) -> ReusableSession:
     operator = unchecked_operator(OperatorConfig("op", "op", "", arena("Coins"), workers={"agent_0": player}))
     route = SessionRoute(heard.append)
     session = LocalSession(operator, SessionSettings(4), route.on_event)
-    return KeptSession(operator, SessionSettings(4), session, SessionReady(0), route)
+    return ReusableSession(operator, SessionSettings(4), session, SessionReady(0), route)
 
 
 def test_who_pays_and_who_has_ended_is_not_kept() -> None:
     heard: list[SessionEvent] = []
-    kept, payer = KeptSessions(), WorkerAssignment(worker_type="llm")
+    kept, payer = ReusableSessions(), WorkerAssignment(worker_type="llm")
     assert not asyncio.run(kept.give(_kept(payer, heard))), "what a late call costs is its own run's"
     ended = _kept(WorkerAssignment(worker_type="random"), heard)
     ended.route.on_event(SessionEnded("died"))
@@ -89,7 +89,7 @@ def test_who_pays_and_who_has_ended_is_not_kept() -> None:
 def test_one_serves_who_asks_for_no_more_than_it_has() -> None:
     heard: list[SessionEvent] = []
     later: list[SessionEvent] = []
-    kept, one = KeptSessions(), _kept(WorkerAssignment(worker_type="random"), heard)
+    kept, one = ReusableSessions(), _kept(WorkerAssignment(worker_type="random"), heard)
     assert asyncio.run(kept.give(one))
     one.route.on_event(StepsTaken(7))
     assert kept.take(one.resolved, SessionSettings(5), later.append) is None, "more episodes at once"

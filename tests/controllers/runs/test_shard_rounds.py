@@ -20,7 +20,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.shards import MOST_SHARDS, Shard
 from gym_gui.services.runs.recorder import read_header
 from gym_gui.services.shards.run_merge import merge_shards
-from gym_gui.services.shards.shard_parts import UnmergeableError
+from gym_gui.services.shards.shard_set import UnmergeableError
 from tests.controllers.runs.test_interim_looks import PLAYERS, ids
 
 SEATINGS = dict.fromkeys(("good", "fair", "fair_too"), 1)
@@ -60,7 +60,7 @@ async def in_batches(folder: Path, whole: Experiment, of: int) -> tuple[Path, li
         for looked_at in ("killed", str(len(due))):  # who comes after one that was killed sees the same
             batches = Batches(whole, SEATINGS, of)
             run = merge_shards([shards], folder / looked_at, planned=batches.planned(due)).folder
-            seen, more = more, await batches.look(run)
+            seen, more = more, await batches.take_interim_looks(run)
             assert looked_at == "killed" or seen == more
     return run, due
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from gym_gui.controllers.runs.script_execution import KEPT_WARM, OperatorScriptE
 from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.services.runs.recorder import read_header
 from tests.support.engine import arena
 from tests.support.started import Starts
 
@@ -69,6 +71,24 @@ def test_each_operator_is_started_before_its_session_and_stopped_when_it_has_pla
         assert of(starts.log, name) == ["start", "open", "stop", "closed"]
     assert [line for line in starts.log if line.startswith("stop")] == ["stop one", "stop two", "stop three"]
     assert starts.log.index("stop one") < starts.log.index("stop two")
+
+
+def test_the_first_session_is_opened_while_git_is_asked_for_the_commit(
+    tmp_path: Path, starts: Starts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plays, opened = Plays(starts.log, tmp_path), threading.Event()
+
+    def commit_of_an_opened_session() -> dict[str, Any]:
+        return {"commit": "abc" if opened.wait(30) else "asked before the session was opened"}
+
+    class Noticed(LocalSession):
+        async def start(self) -> SessionReady:
+            opened.set()
+            return await super().start()
+
+    monkeypatch.setattr("gym_gui.controllers.runs.experiment_run.made_here", commit_of_an_opened_session)
+    plays.session = Noticed
+    assert read_header(plays.run("one").folder)["commit"] == "abc"
 
 
 def test_further_sessions_are_the_operators_own(tmp_path: Path, starts: Starts) -> None:

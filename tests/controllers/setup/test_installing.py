@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.setup.installing import Missing, missing_in
+from gym_gui.controllers.setup.installing import Installable, missing_in
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.workers.discovery import known_workers
 
@@ -13,14 +13,14 @@ from gym_gui.workers.discovery import known_workers
 @pytest.mark.parametrize(
     ("sentence", "found"),
     [
-        ("It lacks ray. Run: mosaic workers install ray_worker.", Missing("workers", "ray_worker")),
-        ("Run: mosaic envs install mine/maze-v0", Missing("envs", "mine/maze-v0")),
+        ("It lacks ray. Run: mosaic workers install ray_worker.", Installable("workers", "ray_worker")),
+        ("Run: mosaic envs install mine/maze-v0", Installable("envs", "mine/maze-v0")),
         ("the window needs PyQt6. Run: mosaic install gui", None),
         ("Run: mosaic envs install --help", None),
         ("there is no CartPoll-v1", None),
     ],
 )
-def test_the_line_says_what(sentence: str, found: Missing | None) -> None:
+def test_the_line_says_what(sentence: str, found: Installable | None) -> None:
     assert missing_in(sentence) == found
 
 
@@ -29,10 +29,10 @@ def test_what_families_say_of_themselves_is_found_and_has_their_title() -> None:
     assert families
     for family in families:
         found = missing_in(str(MissingDependencyError("a package", family.install)))
-        assert found == Missing("envs", family.name) and found.title == family.title
+        assert found == Installable("envs", family.name) and found.title == family.title
 
 
 def test_a_worker_has_its_own_name_and_what_nobody_knows_that_of_the_line() -> None:
     worker = next(worker for worker in known_workers() if worker.type_id == "sb3_worker")
-    assert Missing("workers", "sb3_worker").title == worker.display_name
-    assert Missing("workers", "nobodys").title == "nobodys"
+    assert Installable("workers", "sb3_worker").title == worker.display_name
+    assert Installable("workers", "nobodys").title == "nobodys"

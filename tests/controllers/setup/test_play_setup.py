@@ -8,7 +8,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.controllers.engine.bound_operator import read_slots
-from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
 from gym_gui.controllers.setup.play_setup import (
     Clock,
     game,
@@ -34,7 +34,7 @@ def offered(
     agent: str = "agent_0",
     files: list[PolicyFile] | None = None,
     statuses: list[WorkerStatus] | None = None,
-) -> dict[str, Offer]:
+) -> dict[str, OfferedPolicy]:
     """Whom Play offers for a slot, by policy."""
     if not WorkerTypeRegistry.all():
         discover()

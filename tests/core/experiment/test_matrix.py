@@ -10,15 +10,15 @@ from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.matrix_data import matrix_from_data
-from gym_gui.core.experiment.matrix_expansion import Places, expand, without
+from gym_gui.core.experiment.matrix_expansion import SlotsAndTeams, expand, without
 from gym_gui.core.experiment.matrix_table import missing_in_words
 from gym_gui.core.validation import ConfigError
 
-SOCCER = Places(
+SOCCER = SlotsAndTeams(
     ("green_0", "green_1", "blue_0", "blue_1"),
     {"green": ("green_0", "green_1"), "blue": ("blue_0", "blue_1")},
 )
-ALONE = Places(("agent_0",), {"agent": ("agent_0",)})
+ALONE = SlotsAndTeams(("agent_0",), {"agent": ("agent_0",)})
 POOL: dict[str, Any] = {
     "rl": {"type": "rl", "checkpoint": "solo"},
     "llm": {"type": "llm", "model_id": "gpt-4o"},
@@ -26,7 +26,7 @@ POOL: dict[str, Any] = {
 }
 
 
-def places_of(operator: OperatorConfig) -> Places:
+def places_of(operator: OperatorConfig) -> SlotsAndTeams:
     if operator.task == "nowhere":
         raise UsageError("nowhere is not installed")
     return ALONE if operator.task.startswith("alone") else SOCCER

@@ -12,7 +12,7 @@ from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.matrix_data import matrix_from_data
-from gym_gui.core.experiment.matrix_expansion import Places, expand
+from gym_gui.core.experiment.matrix_expansion import SlotsAndTeams, expand
 from tests.core.experiment.test_experiment_data import NEAR_MISS, places
 
 MATRIX: dict[str, object] = {
@@ -28,9 +28,9 @@ MATRIX: dict[str, object] = {
 }
 
 
-def places_of(operator: OperatorConfig) -> Places:
+def places_of(operator: OperatorConfig) -> SlotsAndTeams:
     teams = operator.teams or {"green": ("a", "b"), "blue": ("c", "d")}
-    return Places(tuple("abcd"), teams)
+    return SlotsAndTeams(tuple("abcd"), teams)
 
 
 def check(data: object, policies: object) -> None:

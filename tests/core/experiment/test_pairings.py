@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_gui.core.experiment.pairings import Round, most_rounds, round_robin, swiss_round, usual_rounds
+from gym_gui.core.experiment.pairings import SwissRound, most_rounds, round_robin, swiss_round, usual_rounds
 
 
 @pytest.mark.parametrize("sides", [2, 3])
@@ -24,7 +24,7 @@ def test_a_policy_that_is_added_moves_no_pairing() -> None:
     assert all("d" in pairing for pairing in after[len(before) :])
 
 
-def _play(pool: list[str], rounds: int, played: list[Round] | None = None) -> list[Round]:
+def _play(pool: list[str], rounds: int, played: list[SwissRound] | None = None) -> list[SwissRound]:
     """The earlier a letter, the more points."""
     points = {name: 1 - i / 100 for i, name in enumerate(sorted(pool))}
     done = list(played or [])
@@ -50,9 +50,9 @@ def test_swiss_rounds_repeat_nobody_and_leave_nobody_behind(size: int, data: st.
 
 
 def test_neighbors_in_the_standings_meet() -> None:
-    first = Round((("a", "b"), ("c", "d")))
+    first = SwissRound((("a", "b"), ("c", "d")))
     second = swiss_round(list("abcd"), [first], {"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.8}, 3)
-    assert second == Round((("a", "d"), ("b", "c")))
+    assert second == SwissRound((("a", "d"), ("b", "c")))
 
 
 def test_who_comes_later_catches_up_and_others_play_no_more_than_that_takes() -> None:
@@ -72,4 +72,4 @@ def test_two_who_come_later_meet_each_other_first() -> None:
 
 
 def test_no_round_is_left() -> None:
-    assert swiss_round(list("ab"), [Round((("a", "b"),))], {}, 1) is None
+    assert swiss_round(list("ab"), [SwissRound((("a", "b"),))], {}, 1) is None

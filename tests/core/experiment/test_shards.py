@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import ExecutionConfig
-from gym_gui.core.experiment.shards import Scheduled, Shard, schedule_of, stretches
+from gym_gui.core.experiment.shards import ScheduledEpisodes, Shard, schedule_of, stretches
 
 COUNTS = st.integers(1, 12)
 SEATINGS = st.integers(1, 3)
 OPERATORS = st.lists(st.tuples(COUNTS, SEATINGS), min_size=1, max_size=5)
 
 
-def cut(operators: list[Scheduled], of: int) -> list[dict[str, range]]:
+def cut(operators: list[ScheduledEpisodes], of: int) -> list[dict[str, range]]:
     """All parts."""
     return [Shard(number, of).episodes(operators) for number in range(1, of + 1)]
 
@@ -27,7 +27,7 @@ def sizes(parts: list[dict[str, range]]) -> list[int]:
 
 @given(OPERATORS, st.integers(1, 40))
 def test_every_episode_is_in_one_part(counts: list[tuple[int, int]], of: int) -> None:
-    operators = [Scheduled(f"op_{i}", *each) for i, each in enumerate(counts)]
+    operators = [ScheduledEpisodes(f"op_{i}", *each) for i, each in enumerate(counts)]
     parts = cut(operators, of)
     for operator in operators:
         name = operator.operator_id
@@ -42,7 +42,7 @@ def test_parts_have_whole_seeds_and_are_as_large(
     many: int, seeds: int, seatings: int, data: st.DataObject
 ) -> None:
     of = data.draw(st.integers(1, many * seeds))
-    parts = cut([Scheduled(f"op_{i}", seeds * seatings, seatings) for i in range(many)], of)
+    parts = cut([ScheduledEpisodes(f"op_{i}", seeds * seatings, seatings) for i in range(many)], of)
     for part in parts:
         for episodes in part.values():
             assert episodes.start % seatings == 0 and episodes.stop % seatings == 0
@@ -50,12 +50,12 @@ def test_parts_have_whole_seeds_and_are_as_large(
 
 
 def test_a_part_has_few_operators() -> None:
-    parts = cut([Scheduled(f"op_{i}", 40) for i in range(45)], 64)
+    parts = cut([ScheduledEpisodes(f"op_{i}", 40) for i in range(45)], 64)
     assert max(map(len, parts)) == 2 and sum(map(len, parts)) <= 64 + 45 - 1
 
 
 def test_there_may_be_more_parts_than_episodes() -> None:
-    parts = cut([Scheduled("op", 2)], 5)
+    parts = cut([ScheduledEpisodes("op", 2)], 5)
     assert sorted(sizes(parts)) == [0, 0, 0, 1, 1]
 
 
@@ -65,7 +65,7 @@ def test_no_part_reaches_over_a_look(
 ) -> None:
     execution = ExecutionConfig(seeds * seatings, until="decided", batch=data.draw(st.integers(5, 40)))
     scheduled = schedule_of(execution, {f"op_{i}": seatings for i in range(many)})
-    looks = [at * seatings for at in execution.look_at(seeds)]
+    looks = [at * seatings for at in execution.interim_seed_counts(seeds)]
     parts = cut(scheduled, each * len(stretches(scheduled)))
     for operator in scheduled:
         assert operator.looks == tuple(looks)

@@ -49,7 +49,7 @@ def test_it_is_described() -> None:
     ],
 )
 def test_when_is_looked(seeds: int, batch: int | None, looks: list[int]) -> None:
-    assert ExecutionConfig(seeds, until="decided", batch=batch).look_at(seeds) == looks
+    assert ExecutionConfig(seeds, until="decided", batch=batch).interim_seed_counts(seeds) == looks
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pettingzoo import AECEnv
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import adapt
 from gym_gui.core.paradigms.check import CheckReport, check_environment
-from mosaic_env_server.old_gym import Modern
+from mosaic_env_server.old_gym import OldGymWrapper
 
 FINDINGS = (
     "running",
@@ -455,8 +455,8 @@ def test_what_is_unusual_and_clear_passes(env: Any) -> None:
 
 def test_an_environment_of_old_gym_is_checked_in_its_wrapper() -> None:
     said = check_environment(lambda: adapt(OldGym()))["running"]
-    assert said.status != "passed" and "mosaic_env_server.old_gym.Modern" in said.detail
-    assert check_environment(lambda: adapt(Modern(OldGym()))).ok
+    assert said.status != "passed" and "mosaic_env_server.old_gym.OldGymWrapper" in said.detail
+    assert check_environment(lambda: adapt(OldGymWrapper(OldGym()))).ok
 
 
 def test_a_vector_environment_is_told_so() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from gym_gui.core.trusted.subjects import Need, Subject
     ],
 )
 def test_a_path_written_another_way_is_named_once(named: str, words: str) -> None:
-    assert Need(Subject("file", "/docs/bdi/soccer.asl"), named, "uses").words == words
+    assert RequiredSubject(Subject("file", "/docs/bdi/soccer.asl"), named, "uses").words == words

@@ -63,7 +63,7 @@ def test_a_goal_pays_by_the_steps_that_are_left(sport: str, agent: str, limit: i
         match.put(each, 5, 2 + index)
     match.put(agent, east - 1, 5)
     step = match.do(**{agent: "forward"})
-    team, mates, others = match.environment.company(agent)
+    team, mates, others = match.environment.team_and_others(agent)
     assert step.rewards[agent] == pytest.approx(1 + 0.05 * (limit - 1))
     assert step.rewards[mates[0]] == step.rewards[agent] and step.rewards[others[0]] == 0
     assert "pays each of your team 1 + 0.05 x the steps that are left;" in match.before

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gym_gui import envs
 from gym_gui.core.spaces import to_space
 from gym_gui.envs.describers import SpaceDescriber
-from gym_gui.envs.describers.value_words import action_form, can_be_said, is_picture, number, say
+from gym_gui.envs.describers.value_words import action_form, has_text, is_picture, number, value_text
 from tests.support.space_strategies import any_space
 
 
@@ -23,8 +23,8 @@ from tests.support.space_strategies import any_space
 def test_every_value_can_be_said_and_says_the_same_twice(space: Any, seed: int) -> None:
     space.seed(seed)
     value, described = space.sample(), to_space(space)
-    words = say(described, value)
-    assert words and words == say(described, value)
+    words = value_text(described, value)
+    assert words and words == value_text(described, value)
     assert action_form(described).startswith("Your action is")
 
 
@@ -37,7 +37,7 @@ def test_numbers_are_written_as_people_do() -> None:
 
 def test_components_have_their_names_and_bounds() -> None:
     space = spaces.Box(np.array([-1, -np.inf, 0], np.float32), np.array([1, np.inf, np.inf], np.float32))
-    words = say(to_space(space), np.array([0.5, -2, 7], np.float32), ["position", "speed", "fuel"])
+    words = value_text(to_space(space), np.array([0.5, -2, 7], np.float32), ["position", "speed", "fuel"])
     assert words == "position: 0.5 (between -1 and 1)\nspeed: -2\nfuel: 7 (at least 0)"
 
 
@@ -50,7 +50,7 @@ def test_what_is_in_a_container_is_said_line_by_line() -> None:
         }
     )
     value = {"at": 4, "seen": (np.array([1, 0, 1], np.int8), "a wolf"), "map": np.eye(2, dtype=np.int64)}
-    assert say(to_space(space), value).splitlines() == [
+    assert value_text(to_space(space), value).splitlines() == [
         *("at: 4 (of 1 to 9)", "map: a table of 2 rows and 2 columns", "  1, 0", "  0, 1"),
         *("seen, part 1: on are 0, 2 of 0 to 2", "seen, part 2: a wolf"),
     ]
@@ -58,7 +58,7 @@ def test_what_is_in_a_container_is_said_line_by_line() -> None:
 
 def test_much_is_summed_up() -> None:
     space = spaces.Box(-1, 1, (10, 10, 10), np.float32)
-    words = say(to_space(space), np.zeros((10, 10, 10), np.float32))
+    words = value_text(to_space(space), np.zeros((10, 10, 10), np.float32))
     assert words == "1000 numbers (10 x 10 x 10) from 0 to 0, 0 on average"
 
 
@@ -82,14 +82,14 @@ def test_how_an_action_is_written_down(space: Any, form: str) -> None:
 @pytest.mark.parametrize("shape", [(64, 64, 3), (84, 84), (4, 84, 84), (3, 64, 64), (4, 84, 84, 3)])
 def test_pictures_cannot_be_said(shape: tuple[int, ...]) -> None:
     described = to_space(spaces.Box(0, 255, shape, np.uint8))
-    assert is_picture(described) and not can_be_said(described)
+    assert is_picture(described) and not has_text(described)
 
 
 def test_codes_of_cells_are_no_picture_and_are_said_layer_by_layer() -> None:
     described = to_space(spaces.Box(0, 255, (7, 7, 3), np.uint8))
-    assert not is_picture(described) and can_be_said(described)
+    assert not is_picture(described) and has_text(described)
     value = np.arange(147, dtype=np.uint8).reshape(7, 7, 3)
-    lines = say(described, value).splitlines()
+    lines = value_text(described, value).splitlines()
     assert len(lines) == 24 and lines[8] == "layer 2 of 3, a table of 7 rows and 7 columns"
     assert lines[9] == "  1, 4, 7, 10, 13, 16, 19"
 
@@ -108,21 +108,21 @@ def test_codes_of_cells_are_no_picture_and_are_said_layer_by_layer() -> None:
 def test_what_is_only_summed_up_is_not_offered_as_text(space: Any) -> None:
     space.seed(1)
     described = to_space(space)
-    assert not can_be_said(described)
-    words = say(described, space.sample())
+    assert not has_text(described)
+    words = value_text(described, space.sample())
     assert len(words) < 120 and "\n" not in words
 
 
 def test_a_long_collection_is_cut_and_says_so() -> None:
     space = spaces.Sequence(spaces.Discrete(5), stack=False)
-    lines = say(to_space(space), tuple([3] * 100)).splitlines()
+    lines = value_text(to_space(space), tuple([3] * 100)).splitlines()
     assert lines[0] == "items: 100 in all" and lines[-1] == "  and 76 more" and len(lines) == 26
 
 
 def test_memory_is_told_byte_by_byte() -> None:
     described = to_space(spaces.Box(0, 255, (128,), np.uint8))
     value = np.random.default_rng(1).integers(0, 256, 128).astype(np.uint8)
-    head, *rows = say(described, value).splitlines()
+    head, *rows = value_text(described, value).splitlines()
     assert head == "128 bytes" and len(rows) == 8
     back = [int(byte, 16) for row in rows for byte in row.split(": ")[1].split()]
     assert back == value.tolist() and [row.split(":")[0] for row in rows][-1] == "70"

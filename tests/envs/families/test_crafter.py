@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 
 
@@ -27,7 +27,7 @@ def test_both_are_listed_and_made() -> None:
 def test_the_contract_is_kept() -> None:
     report = envs.check("CrafterReward-v1", steps=30)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_creatures_go_in_an_order_of_their_own(environment: Environment) -> None:

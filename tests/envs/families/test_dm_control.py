@@ -13,7 +13,7 @@ pytest.importorskip("dm_control")
 
 from gym_gui import envs
 from gym_gui.core.errors import UsageError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 from gym_gui.envs.environment_registry import family_of
 
@@ -43,7 +43,7 @@ def test_shimmys_own_names_are_not_found_beside_them(cart: Environment) -> None:
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(f"dm_control/{task}-v0", steps=15)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_observations_last_and_time_cuts() -> None:
@@ -108,7 +108,7 @@ def test_actuators_name_keys_and_what_is_told(cart: Environment) -> None:
 def test_the_contract_is_kept_at_soccer(task: str) -> None:
     report = envs.check(f"dm_control/{task}-v0", steps=15)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 @pytest.mark.parametrize("goes_on", [False, True])

@@ -12,7 +12,7 @@ pytest.importorskip("lbforaging")
 
 from gym_gui import envs
 from gym_gui.core.errors import UnknownNameError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 
 TASK = "Foraging-8x8-2p-2f-coop-v3"
@@ -47,7 +47,7 @@ def test_some_are_listed_and_all_are_found() -> None:
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=60)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED and report["endings"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED and report["endings"].status is CheckStatus.PASSED
 
 
 def test_food_is_loaded_together_and_that_ends_it(field: Environment) -> None:

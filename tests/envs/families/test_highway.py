@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("highway_env")
 
 from gym_gui import envs
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 from gym_gui.envs.environment_registry import family_of
 
@@ -54,7 +54,7 @@ def test_every_road_has_its_aim_and_its_own_name() -> None:
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=12)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_manoeuvres_have_the_keys_of_the_packages_own_window(merge: Environment) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 from gym_gui.envs.environment_registry import family_of
 
@@ -36,7 +36,7 @@ def test_every_task_has_its_aim() -> None:
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=25)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_an_import_of_its_packages_changes_nothing_of_what_is_found(room: Environment) -> None:

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("gymnasium_robotics")
 
 from gym_gui import envs
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 from gym_gui.envs.environment_registry import family_of
 
@@ -45,7 +45,7 @@ def test_the_contract_is_kept(task: str) -> None:
     """A look at an arm that holds something changes nothing either, which the package does not keep."""
     report = envs.check(task, steps=10)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_a_goal_that_is_reached_is_success(maze: Environment) -> None:

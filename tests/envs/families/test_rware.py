@@ -11,7 +11,7 @@ pytest.importorskip("rware")
 
 from gym_gui import envs
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import Environment, document
 
 TASK = "rware-tiny-2ag-v2"
@@ -50,7 +50,7 @@ def test_some_are_listed_and_all_are_found() -> None:
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=60)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 @pytest.mark.parametrize("observed", ["image", "image_dict"])

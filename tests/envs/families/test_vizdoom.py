@@ -14,7 +14,7 @@ pytest.importorskip("vizdoom")
 
 from gym_gui import envs
 from gym_gui.core.errors import UsageError
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import document
 from gym_gui.envs.environment_registry import family_of
 
@@ -45,7 +45,7 @@ OTHERS = ("VizdoomBasic-v1", "VizdoomFreedoom1E1M1-S3-v0")
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=20)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_time_that_is_up_is_a_cut_and_observations_last() -> None:

@@ -12,7 +12,7 @@ if importlib.util.find_spec("vmas") is None:
     pytest.skip("vmas is not installed", allow_module_level=True)
 
 from gym_gui import envs
-from gym_gui.core.paradigms.check import Status
+from gym_gui.core.paradigms.check import CheckStatus
 from gym_gui.envs import document
 from gym_gui.envs.environment_registry import family_of
 
@@ -29,7 +29,7 @@ def test_scenarios_are_listed_and_each_says_its_aim() -> None:
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(f"vmas/{task}", steps=15)
     assert report.ok, "\n".join(report.lines())
-    assert report["rendering"].status is Status.PASSED
+    assert report["rendering"].status is CheckStatus.PASSED
 
 
 def test_road_traffic_is_caught_remembering_and_gets_new_instances() -> None:

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("mosaic_multigrid")
 
 from gym_gui.core.errors import EnvironmentFailure, UsageError
-from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, Place
+from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, RelativePosition
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.envs import Environment, make
 
@@ -108,7 +108,7 @@ def test_the_ball_is_fetched_and_passed() -> None:
     game.see()
     assert game.can == {"fetch", "defend", "search"}
     number = game.names.index("fetch")
-    assert (number, Place(2, 0)) in game.adapter.places(BOSS)
+    assert (number, RelativePosition(2, 0)) in game.adapter.places(BOSS)
     game.choose("fetch")
     assert [game.move(FORWARD), game.move(PICKUP)] == ["", "over"]
     assert game.can == {"pass(green_1)", "score"}
@@ -122,7 +122,7 @@ def test_the_ball_is_carried_into_the_goal_or_the_manager_is_asked_again() -> No
     game = Game()
     game.put(ME, **FAR, **{ME: (12, 5, 0)})
     game.see()
-    assert (game.names.index("score"), Place(2, 0)) in game.adapter.places(BOSS)
+    assert (game.names.index("score"), RelativePosition(2, 0)) in game.adapter.places(BOSS)
     game.choose("score")
     assert [game.move(FORWARD), game.move(FORWARD)] == ["", ""]
     assert game.field.team_scores[1] == 1

@@ -199,7 +199,7 @@ def test_an_engine_that_is_killed_is_found_again_by_the_next_episode(
     world.kill()
     with pytest.raises(Exception, match=r"broke the connection in \w+.*Start the engine"):
         env.step(NORTH)
-    with pytest.raises(Exception, match=r"the connection was lost: begin another episode"):
+    with pytest.raises(Exception, match=r"the connection was lost; begin another episode"):
         env.step(NORTH)
     with pytest.raises(Exception, match=r"cannot be reached"):
         env.reset()

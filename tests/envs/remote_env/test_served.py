@@ -20,12 +20,12 @@ from gym_gui.core.paradigms import ParadigmAdapter, adapt
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.core.spaces import SpaceCodec, sample_legal
 from gym_gui.core.types import StepResult
-from gym_gui.envs.remote_env import Elsewhere, Here, Wanted, close_servers, make_served
+from gym_gui.envs.remote_env import InstanceRequest, LocalServer, RemoteServer, close_servers, make_served
 from gym_gui.envs.remote_env.servers import server_of
 from tests.support.waiting import eventually
 
 _ROOT = Path(__file__).parents[3]
-HERE = Here("tests", path=(_ROOT,))
+HERE = LocalServer("tests", path=(_ROOT,))
 GAMES = "tests.support.served_games"
 
 
@@ -36,7 +36,7 @@ def servers() -> Iterator[None]:
 
 
 def served(entry: str, api: str = "", begin_s: float = 60.0, step_s: float = 60.0, **arguments: Any) -> Any:
-    return make_served(HERE, Wanted(entry, arguments, api, begin_s, step_s))
+    return make_served(HERE, InstanceRequest(entry, arguments, api, begin_s, step_s))
 
 
 def corridor(name: str = "Corridor", **arguments: Any) -> Any:
@@ -299,9 +299,11 @@ def test_it_does_not_outlive_whoever_started_it() -> None:
 
 
 def test_a_program_may_speak_json_lines() -> None:
-    place = Here("lines", path=(_ROOT,), command=(sys.executable, "-m", "mosaic_env_server"))
+    place = LocalServer("lines", path=(_ROOT,), command=(sys.executable, "-m", "mosaic_env_server"))
     there = adapt(
-        make_served(place, Wanted("gymnasium:make", {"id": "CartPole-v1", "render_mode": "rgb_array"}))
+        make_served(
+            place, InstanceRequest("gymnasium:make", {"id": "CartPole-v1", "render_mode": "rgb_array"})
+        )
     )
     here = adapt(gymnasium.make("CartPole-v1", render_mode="rgb_array"))
     assert trajectory(there, 4) == trajectory(here, 4)
@@ -310,12 +312,12 @@ def test_a_program_may_speak_json_lines() -> None:
 
 
 def test_what_is_no_server_is_said() -> None:
-    place = Here("nonsense", command=(sys.executable, "-c", "print('hello')"))
+    place = LocalServer("nonsense", command=(sys.executable, "-c", "print('hello')"))
     with pytest.raises(UsageError, match="invalid message"):
-        make_served(place, Wanted("x:y"))
-    gone = Here("gone", python=Path("/nowhere/bin/python"))
+        make_served(place, InstanceRequest("x:y"))
+    gone = LocalServer("gone", python=Path("/nowhere/bin/python"))
     with pytest.raises(UsageError, match="/nowhere/bin/python"):
-        make_served(gone, Wanted("x:y"))
+        make_served(gone, InstanceRequest("x:y"))
 
 
 _TOKEN = "a-token-of-some-length"
@@ -337,26 +339,26 @@ def remote(tmp_path: Path) -> Iterator[str]:
 
 
 def test_one_on_another_machine_serves_what_it_was_started_with(remote: str) -> None:
-    place = Elsewhere("far", remote, _TOKEN)
-    there = adapt(make_served(place, Wanted("corridor", {"render_mode": "rgb_array"})))
+    place = RemoteServer("far", remote, _TOKEN)
+    there = adapt(make_served(place, InstanceRequest("corridor", {"render_mode": "rgb_array"})))
     assert trajectory(there, 2) == trajectory(adapt(corridor()), 2)
     assert there.render().shape == (8, 32, 3)
     with pytest.raises(UsageError, match="not served here; this server has corridor"):
-        make_served(place, Wanted("os:system", {"command": "true"}))
+        make_served(place, InstanceRequest("os:system", {"command": "true"}))
     close_servers([place])
 
 
 def test_a_wrong_token_and_nobody_there_are_said(remote: str) -> None:
     with pytest.raises(UsageError, match="refused our token"):
-        make_served(Elsewhere("far", remote, "another-token-of-length"), Wanted("corridor"))
+        make_served(RemoteServer("far", remote, "another-token-of-length"), InstanceRequest("corridor"))
     close_servers()
     with pytest.raises(UsageError, match="nothing answers at localhost:1"):
-        make_served(Elsewhere("far", "localhost:1", _TOKEN), Wanted("corridor"))
+        make_served(RemoteServer("far", "localhost:1", _TOKEN), InstanceRequest("corridor"))
 
 
 def test_a_lost_line_is_renewed_with_the_next_episode(remote: str) -> None:
-    place = Elsewhere("far", remote, _TOKEN)
-    adapter = adapt(make_served(place, Wanted("corridor", step_s=5.0)))
+    place = RemoteServer("far", remote, _TOKEN)
+    adapter = adapt(make_served(place, InstanceRequest("corridor", step_s=5.0)))
     adapter.reset(seed=0)
     far = _its_process()
     os.kill(far, signal.SIGKILL)

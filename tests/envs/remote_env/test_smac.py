@@ -103,7 +103,7 @@ def test_whoever_begins_a_battle_takes_the_engine_over(family: SimulatorFamily, 
     one, other = battle(family, world.port), battle(family, world.port)
     one.reset(seed=0)
     other.reset(seed=0)
-    with pytest.raises(Exception, match=r"the connection was lost: begin another episode"):
+    with pytest.raises(Exception, match=r"the connection was lost; begin another episode"):
         stand(one)
     stand(other)
     other.close()

@@ -14,7 +14,7 @@ from gym_gui.core.errors import CheckpointError, UnknownNameError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.policies.policy_catalog import policies_of
-from gym_gui.services.policies.policy_exchange import SCORE, export_policy, is_own_form, take_in
+from gym_gui.services.policies.policy_exchange import SCORE, export_policy, import_shared_policy, is_own_form
 from gym_gui.services.policies.policy_library import PolicyLibrary, at_path
 from gym_gui.services.policies.policy_scores import STANDARD_SEEDS, PolicyScore
 from gym_gui.services.store import Store
@@ -134,7 +134,7 @@ def test_pickers_offer_them_under_their_names(library: PolicyLibrary, tmp_path: 
 
 def test_a_score_belongs_to_the_weights(library: PolicyLibrary, tmp_path: Path) -> None:
     first = kept_policy(library.folder / "good")
-    library.scores.keep(library.find("good").file, SCORED)
+    library.scores.save(library.find("good").file, SCORED)
     entry = library.find("good")
     assert entry.score == SCORED
     assert (entry.score.mean, round(entry.score.deviation, 3)) == (9.5, 5.916)
@@ -154,11 +154,11 @@ def test_a_score_belongs_to_the_weights(library: PolicyLibrary, tmp_path: Path) 
 @pytest.mark.parametrize("form", ["it.zip", "it"])
 def test_an_export_is_taken_in_as_it_was(form: str, library: PolicyLibrary, tmp_path: Path) -> None:
     kept_policy(library.folder / "good")
-    library.scores.keep(library.find("good").file, SCORED)
+    library.scores.save(library.find("good").file, SCORED)
     target = export_policy(library.find("good"), tmp_path / "out" / form)
     assert is_own_form(target)
     elsewhere = PolicyLibrary(Store(tmp_path / "elsewhere", tmp_path / "r", tmp_path / "c"))
-    entry = take_in(elsewhere, target, licence="CC-BY-4.0")
+    entry = import_shared_policy(elsewhere, target, licence="CC-BY-4.0")
     assert (entry.name, entry.place, entry.score) == ("it", "library", SCORED)
     assert entry.file.description.licence == "CC-BY-4.0"
     ours, theirs = library.find("good").file, entry.file
@@ -169,8 +169,8 @@ def test_an_export_is_taken_in_as_it_was(form: str, library: PolicyLibrary, tmp_
     with pytest.raises(UsageError, match="exists already"):
         export_policy(library.find("good"), target)
     with pytest.raises(UsageError, match="policy 'it' exists already"):
-        take_in(elsewhere, target)
-    assert take_in(elsewhere, target, "again").name == "again"
+        import_shared_policy(elsewhere, target)
+    assert import_shared_policy(elsewhere, target, "again").name == "again"
     assert sorted(p.name for p in elsewhere.folder.iterdir()) == [".scores", "again", "it"]
 
 
@@ -181,13 +181,13 @@ def test_a_damaged_policy_does_not_get_in(library: PolicyLibrary, tmp_path: Path
     data[-1] ^= 1
     weights.write_bytes(bytes(data))
     with pytest.raises(CheckpointError, match="sha256 differs"):
-        take_in(library, kept)
+        import_shared_policy(library, kept)
     (kept / "policy.json").write_text("{}")
     with pytest.raises(CheckpointError, match="format_version"):
-        take_in(library, kept)
+        import_shared_policy(library, kept)
     weights.unlink()
     with pytest.raises(CheckpointError):
-        take_in(library, kept)
+        import_shared_policy(library, kept)
     assert names(library) == {"ppo_cartpole": "bundled"}
     assert not [p for p in library.folder.iterdir() if p.name != ".scores"]
 
@@ -205,13 +205,13 @@ def test_a_zip_that_is_damaged_or_too_large(library: PolicyLibrary, tmp_path: Pa
     spoilt = tmp_path / "spoilt.zip"
     spoilt.write_bytes(bytes(data))
     with pytest.raises(CheckpointError, match="is damaged"):
-        take_in(library, spoilt, "spoilt")
+        import_shared_policy(library, spoilt, "spoilt")
     large = tmp_path / "large.zip"
     with zipfile.ZipFile(target) as whole, zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("model.safetensors", whole.read("model.safetensors"))
         made.writestr("policy.json", whole.read("policy.json") + b" " * 2**23)  # still JSON
     with pytest.raises(CheckpointError, match=r"policy\.json of the policy is too large"):
-        take_in(library, large)
+        import_shared_policy(library, large)
 
 
 def test_files_beside_the_policy_stay_out(library: PolicyLibrary, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_files_beside_the_policy_stay_out(library: PolicyLibrary, tmp_path: Path
             made.write(PPO / name, name)
         made.writestr("../evil", "x")
         made.writestr("run.py", "x")
-    entry = take_in(library, archive)
+    entry = import_shared_policy(library, archive)
     assert sorted(p.name for p in entry.file.path.iterdir()) == ["model.safetensors", "policy.json"]
     assert not (library.folder.parent / "evil").exists()
 

@@ -61,7 +61,7 @@ def test_slots_play_it_whole(joint_policy: Path) -> None:
 def test_a_score_belongs_to_how_every_agent_is_prepared(joint_policy: Path, tmp_path: Path) -> None:
     library = PolicyLibrary(Store(tmp_path / "data", tmp_path / "runs", tmp_path / "cache"))
     file = describe_policy(joint_policy)
-    library.scores.keep(file, PolicyScore.now([0.0] * len(STANDARD_SEEDS), STANDARD_SEEDS))
+    library.scores.save(file, PolicyScore.now([0.0] * len(STANDARD_SEEDS), STANDARD_SEEDS))
     assert library.scores.get(file) is not None
     *others, last = file.description.parts
     otherwise = replace(file.description, parts=(*others, replace(last, preprocessing=())))

@@ -11,7 +11,7 @@ import pytest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.runs.budget_ledger import BudgetLedger
-from gym_gui.services.shards.shard_budgets import spent_in
+from gym_gui.services.shards.shard_budgets import ledger_sums
 
 BUDGETS = {"run": Amount(usd=1.0), "a/agent_0": Amount(tokens=1000)}
 
@@ -89,4 +89,4 @@ def test_a_negative_amount_leaves_no_more_to_spend(path: Path, kind: str) -> Non
     with pytest.raises(UsageError, match="is damaged"):
         BudgetLedger(path, BUDGETS)
     with pytest.raises(MosaicError, match="is damaged"):
-        spent_in(path.parent)
+        ledger_sums(path.parent)

@@ -15,7 +15,7 @@ from gym_gui.analysis import open_run, report
 from gym_gui.cli.library.runs import list_runs
 from gym_gui.controllers.reexecution.verification import verify
 from gym_gui.core.errors import CheckpointError, MosaicError, UsageError
-from gym_gui.services.policies.policy_exchange import take_in
+from gym_gui.services.policies.policy_exchange import import_shared_policy
 from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.runs.recorder import STOPPED, Recorder
@@ -167,7 +167,7 @@ def test_a_policy_that_is_no_file_is_refused(name: str, kind: str, tmp_path: Pat
     with pytest.raises(LoadError, match="is a"):
         read_checkpoint(policy)
     with pytest.raises(CheckpointError, match="is a"):
-        take_in(library, policy, "theirs")
+        import_shared_policy(library, policy, "theirs")
     assert not list(library.folder.glob("theirs"))
 
 

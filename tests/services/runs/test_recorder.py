@@ -24,8 +24,8 @@ from gym_gui.services.runs.recorder import (
     COMPLETED,
     Recorder,
     RecordingError,
+    check_writable,
     read_header,
-    require_room,
 )
 from gym_gui.services.runs.run_files import Appender
 
@@ -324,7 +324,7 @@ def test_a_full_disk_keeps_whole_episodes_and_room_for_last_words(small_disk: Pa
         b"".join(s for s, _ in whole),
         b"".join(e for _, e in whole),
     )
-    recorder.give_way()
+    recorder.free_reserve()
     recorder.episode("op", b"", block(count, rows=0, status="failed")[1])
     recorder.close("failed", problem="the disk is full")
     assert read_header(recorder.folder)["status"] == "failed"
@@ -340,13 +340,13 @@ def require_room_of(place: Path) -> None:
                 file.write(bytes(512))
             except OSError:
                 break
-    require_room(place)
+    check_writable(place)
 
 
 @pytest.mark.parametrize("below", ["file", "file/deeper"])
 def test_a_file_in_place_of_the_folder_is_said(below: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    for attempt in (begin, require_room):
+    for attempt in (begin, check_writable):
         with pytest.raises(UsageError) as caught:
             attempt(tmp_path / below)
         assert "cannot be written to" in caught.value.message and "--out" in caught.value.fix
@@ -381,7 +381,7 @@ def test_a_folder_without_permission_is_said(tmp_path: Path) -> None:
 
 
 def test_asking_for_room_leaves_nothing(tmp_path: Path) -> None:
-    require_room(tmp_path / "not" / "there" / "yet")
+    check_writable(tmp_path / "not" / "there" / "yet")
     assert not list(tmp_path.iterdir())
 
 

@@ -159,23 +159,23 @@ def test_a_quick_look_follows_what_is_written_and_asks_for_a_scan_when_folders_c
 ) -> None:
     write(tmp_path, "CartPole-v1")
     library = RunLibrary(tmp_path)
-    assert library.look() is None, "nothing is known yet"
+    assert library.refresh() is None, "nothing is known yet"
     recorder = Recorder.create(tmp_path, ["op0"], header("CartPole-v1"))
     before = library.all()
-    assert library.look() == before
+    assert library.refresh() == before
     line = {"operator_id": "op0", "episode_index": 0, "status": "completed", "length": 1}
     recorder.episode("op0", b"", orjson.dumps(line) + b"\n")
-    looked = library.look()
+    looked = library.refresh()
     assert looked is not None and looked[0].done == 1
     recorder.close("completed")
-    looked = library.look()
+    looked = library.refresh()
     assert looked is not None and looked[0].status == "completed"
     (tmp_path / "being-made").mkdir()
-    assert library.look() is None
+    assert library.refresh() is None
     library.all()
     data = {"run_id": "x", "status": "completed", **header("Taxi-v3")}
     (tmp_path / "being-made" / "run.json").write_bytes(orjson.dumps(data))
-    looked = library.look()
+    looked = library.refresh()
     assert looked is not None and len(looked) == 3, "its folder was there before its run.json"
 
 

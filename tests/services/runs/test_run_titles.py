@@ -18,7 +18,7 @@ def run(number: int, **settings: str) -> RunEntry:
 
 
 def titles(*runs: RunEntry) -> list[str]:
-    return [each.full_title for each in RunTitles().told_apart(runs)]
+    return [each.full_title for each in RunTitles().distinguish(runs)]
 
 
 def test_by_what_differs_and_else_by_a_number_from_the_oldest_on() -> None:
@@ -44,10 +44,10 @@ def test_a_name_or_another_environment_needs_nothing_beside_it() -> None:
 
 def test_those_that_are_as_before_are_the_same_objects() -> None:
     told, runs = RunTitles(), [run(2), run(1)]
-    first = told.told_apart(runs)
-    again = told.told_apart(list(runs))
+    first = told.distinguish(runs)
+    again = told.distinguish(list(runs))
     assert all(a is b for a, b in zip(first, again, strict=True))
-    (alone,) = told.told_apart(runs[:1])
+    (alone,) = told.distinguish(runs[:1])
     assert alone.full_title == "Random", "the other is gone"
 
 

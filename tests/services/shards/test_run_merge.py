@@ -15,20 +15,20 @@ import pytest
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.records.run_digest import files_digests, run_digest
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.shards import Scheduled, Shard
+from gym_gui.core.experiment.shards import ScheduledEpisodes, Shard
 from gym_gui.core.record_digest import seal
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.runs.recorder import COMPLETED, STOPPED, Recorder, read_header
 from gym_gui.services.runs.run_packing import compress_run
-from gym_gui.services.shards.run_merge import Merged, merge_shards
-from gym_gui.services.shards.shard_parts import UnmergeableError
+from gym_gui.services.shards.run_merge import MergedRun, merge_shards
+from gym_gui.services.shards.shard_set import UnmergeableError
 
 EPISODES = 6
 EXPERIMENT: dict[str, Any] = {
     "operators": [{"id": "a", "task": "CartPole-v1"}, {"id": "b", "task": "CartPole-v1"}],
     "execution": {"num_episodes": EPISODES, "seeds": list(range(EPISODES)), "max_steps": 500},
 }
-SCHEDULED = [Scheduled("a", EPISODES), Scheduled("b", EPISODES)]
+SCHEDULED = [ScheduledEpisodes("a", EPISODES), ScheduledEpisodes("b", EPISODES)]
 
 
 def episode(operator: str, index: int, *, way: str = "", **changes: Any) -> tuple[bytes, bytes]:
@@ -130,7 +130,7 @@ def refusal(out: Path, *folders: Path, **how: Any) -> list[str]:
     return told.value.lines if isinstance(told.value, UnmergeableError) else [str(told.value)]
 
 
-def merged(out: Path, *folders: Path, **how: Any) -> Merged:
+def merged(out: Path, *folders: Path, **how: Any) -> MergedRun:
     """Shards as one run, whose sources are as before."""
     before = {p: p.read_bytes() for folder in folders for p in folder.rglob("*") if p.is_file()}
     found = merge_shards(folders, out / "runs", **how)

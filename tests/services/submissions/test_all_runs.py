@@ -33,7 +33,7 @@ def test_the_runs_of_all_folders_are_one_list_newest_first(tmp_path: Path) -> No
     change_labels(other, {"name": "Theirs"})
     assert [run.title for run in all_runs.again(runs, [other])] == ["Player 0", "Theirs", "Player 0"]
     write(tmp_path / "theirs", "CartPole-v1")
-    assert all_runs.look() is None, "another run has come there"
+    assert all_runs.refresh() is None, "another run has come there"
     all_runs.set_others([])
     assert listed(all_runs) == [last, first]
 
@@ -49,15 +49,15 @@ def test_a_run_of_another_machine_is_running_while_its_files_change(tmp_path: Pa
     (run,) = library.all()
     assert run.is_live and run.elsewhere == str(tmp_path)
     episodes.write_bytes(orjson.dumps({"operator_id": "op0", "episode_index": 0}) + b"\n")
-    looked = library.look()
+    looked = library.refresh()
     assert looked is not None and looked[0].done == 1, "it is watched while it grows"
     long_ago = time.time() - RESTS_S - 1
     for name in ("episodes.jsonl", "steps.jsonl"):
         os.utime(episodes.with_name(name), (long_ago, long_ago))
-    looked = library.look()
+    looked = library.refresh()
     assert looked is not None and looked[0].status == "cut off"
     os.utime(episodes)
-    looked = library.look()
+    looked = library.refresh()
     assert looked is not None and looked[0].is_live, "it went on"
 
 

@@ -10,7 +10,7 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.trusted import user_code
-from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.subjects import RequiredSubject, Subject
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.experiments.experiment_identity import identity_digest
 from gym_gui.services.submissions.bundle import (
@@ -25,10 +25,10 @@ from gym_gui.services.submissions.shell import EXPERIMENT
 from tests.support.commands import experiment
 
 
-def code(folder: Path) -> Need:
+def code(folder: Path) -> RequiredSubject:
     """Code of one's own in a folder, as it was allowed."""
     digest = user_code.digest(user_code.fingerprints(folder))
-    return Need(Subject("folder", str(folder), digest), "maze:make", "imports")
+    return RequiredSubject(Subject("folder", str(folder), digest), "maze:make", "imports")
 
 
 def test_files_travel_with_the_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,9 @@ def test_code_is_sent_and_allowed_by_its_hash(tmp_path: Path) -> None:
     (mine / "notes.txt").write_text("not sent\n")
     asked = load_experiment(experiment(tmp_path), allow_code=False)
     need = code(mine)
-    write_bundle(tmp_path / "bundle", asked, [need, Need(Subject("server", "http://x"), "http://x", "asks")])
+    write_bundle(
+        tmp_path / "bundle", asked, [need, RequiredSubject(Subject("server", "http://x"), "http://x", "asks")]
+    )
     assert (tmp_path / "bundle" / "maze.py").read_text() == "size = 3\n"
     assert not (tmp_path / "bundle" / "notes.txt").exists()
     rows = json.loads(allowed_on(needs_in(tmp_path / "bundle"), "/there"))

@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.submissions import collect_parts
-from gym_gui.services.submissions.collect_parts import take_in
+from gym_gui.services.submissions.collect_parts import move_run_folders
 from gym_gui.services.submissions.submission_errors import HostFailedError, LocalMachineError
 from tests.services.shards.test_run_merge import altered, played
 
@@ -33,24 +33,24 @@ def refused(source: Path, shards: Path, match: str) -> None:
     """That a run folder is not taken, and those that are there stay as they are."""
     before = files(shards)
     with pytest.raises(HostFailedError, match=match):
-        take_in(source, shards, Shard(2, 2))
+        move_run_folders(source, shards, Shard(2, 2))
     assert files(shards) == before
 
 
 def test_a_run_folder_is_taken_once(tmp_path: Path, shards: Path) -> None:
     run = played(tmp_path / "in", "2/2")
     expected = files(run)
-    take_in(tmp_path / "in", shards, Shard(2, 2))
+    move_run_folders(tmp_path / "in", shards, Shard(2, 2))
     assert files(shards / run.name) == expected
     # Who was killed before that was written down asks again.
-    take_in(tmp_path / "in", shards, Shard(2, 2))
+    move_run_folders(tmp_path / "in", shards, Shard(2, 2))
     assert files(shards / run.name) == expected
 
 
 def test_who_was_killed_while_it_was_renamed_has_it(tmp_path: Path, shards: Path) -> None:
     run = played(tmp_path / "in", "2/2")
     shutil.move(run, shards.parent / f".coming-{run.name}")
-    take_in(tmp_path / "in", shards, Shard(2, 2))
+    move_run_folders(tmp_path / "in", shards, Shard(2, 2))
     assert (shards / run.name / "run.json").exists() and not list(shards.parent.glob(".coming*"))
 
 
@@ -64,7 +64,7 @@ def test_files_that_appear_late_are_waited_for(tmp_path: Path, shards: Path, lat
     place.write_bytes(held[: len(held) // 2])
     refused(tmp_path / "in", shards, "is incomplete")
     place.write_bytes(held)
-    take_in(tmp_path / "in", shards, Shard(2, 2))
+    move_run_folders(tmp_path / "in", shards, Shard(2, 2))
     assert (shards / run.name).is_dir()
 
 
@@ -104,4 +104,4 @@ def test_a_full_disk_here_is_told_from_trouble_there(
     played(tmp_path / "in", "2/2")
     monkeypatch.setattr(collect_parts.shutil, "move", full)
     with pytest.raises(LocalMachineError, match="there is no space left in"):
-        take_in(tmp_path / "in", shards, Shard(2, 2))
+        move_run_folders(tmp_path / "in", shards, Shard(2, 2))

@@ -14,10 +14,10 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.submissions import submission_record
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
 from gym_gui.services.submissions.host_state import name_other_places
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import ShardProgress
 from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_errors import (
@@ -65,13 +65,13 @@ class Place:
     async def start(self, tries: Mapping[int, int]) -> None:
         self.started += tries.items()
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         return {number: self._says(number, attempt) for number, attempt in tries.items()}
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         return []
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         self.told.append({number: words[number] for number in tries})
 
     async def fetch(self, number: int) -> None:
@@ -118,7 +118,7 @@ class Dealt(Place):
         await super().start(tries)
         self.batches += [[n for n, _ in batch] for batch in self._submission.batches(tries)]
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         self._looks += 1
         found: dict[int, ShardStatus] = {}
         for batch in self._submission.batches(tries):
@@ -129,14 +129,14 @@ class Dealt(Place):
             found |= {number: GONE if dead else WAITS for number, _ in others}
         return found
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         return list(tries)
 
 
 class Away(Place):
     """A place that answers until it is away."""
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         raise HostUnreachableError(f"{self.name} does not answer")
 
 
@@ -333,7 +333,7 @@ def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
         async def start(self, tries: Mapping[int, int]) -> None:
             self.started += [each for each in tries.items() if each not in self.started]
 
-        async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+        async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
             return {n: DONE if (n, t) in self.started else LOST for n, t in tries.items()}
 
     write = submission_record.replace_file

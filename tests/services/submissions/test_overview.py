@@ -12,10 +12,10 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.submissions.all_runs import AllRuns
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import following
 from gym_gui.services.submissions.host_state import note_answer, save_log_tail
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.overview import SubmissionWatch
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
@@ -53,7 +53,7 @@ def submission(tmp_path: Path) -> Submission:
 
 
 def test_each_shard_and_each_machine_says_what_the_record_does(submission: Submission) -> None:
-    seen = SubmissionWatch(submission.folder).look()
+    seen = SubmissionWatch(submission.folder).overview()
     states = ["collected", "playing", "queued", "lost", "failed", "waiting"]
     assert [row.state for row in seen.shards] == states
     assert (seen.title, seen.tasks) == ("Chance and Turns", ("CartPole-v1",))
@@ -71,19 +71,19 @@ def test_speed_and_what_is_left_come_from_looks_and_only_while_it_is_followed(
     watch = SubmissionWatch(submission.folder)
     with following(submission.folder):
         clock(0)
-        first = watch.look()
+        first = watch.overview()
         assert first.followed is not None and first.followed.is_here and first.rate is None
         submission.states[2].done = 3
         submission.save()
         clock(8)
-        seen = watch.look()
+        seen = watch.overview()
         assert (seen.rate, seen.left_s) == (0.25, (24 - 7) / 0.25)
         assert {row.name: row.rate for row in seen.places}["node2"] == 0.25
         submission.due = [1, 2]  # until it is decided: how much there is to play is not known
         submission.save()
         clock(9)
-        assert watch.look().left_s is None
-    assert watch.look().rate is None
+        assert watch.overview().left_s is None
+    assert watch.overview().rate is None
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def clock(submission: Submission) -> Callable[[float], None]:
 
 def test_what_was_handed_out_of_a_shared_budget_is_spent(submission: Submission) -> None:
     BudgetLeases(submission.folder, {"run": Amount(1000, 0.5)}, 2).save()
-    (spent,) = SubmissionWatch(submission.folder).look().budgets
+    (spent,) = SubmissionWatch(submission.folder).overview().budgets
     assert (spent.account, spent.tokens, spent.usd) == ("run", (0, 1000), (0.0, 0.5))
 
 
@@ -107,7 +107,7 @@ def test_it_is_one_entry_of_the_list_of_runs_until_it_is_one(submission: Submiss
 
     def listed() -> list[tuple[str, str, int, int | None]]:
         found = [entry for batch in shelves.scan() for entry in batch]
-        assert found == shelves.look()
+        assert found == shelves.refresh()
         return [(entry.title, entry.status, entry.done, entry.planned) for entry in found]
 
     assert listed() == [("Chance and Turns", "failed", 5, 24)]
@@ -133,9 +133,9 @@ def test_it_is_one_entry_of_the_list_of_runs_until_it_is_one(submission: Submiss
 def test_who_follows_is_on_record_while_it_does(submission: Submission) -> None:
     watch = SubmissionWatch(submission.folder)
     with following(submission.folder):
-        follower = watch.look().followed
+        follower = watch.overview().followed
         assert follower is not None and follower.pid == os.getpid()
-    assert watch.look().followed is None
+    assert watch.overview().followed is None
 
 
 def test_an_answer_is_on_record_to_ten_seconds() -> None:

@@ -16,8 +16,8 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import allowed_on, write_bundle
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import (
     NotConfirmedError,
     confirm,

@@ -47,7 +47,7 @@ def test_half_of_what_waits_longest_is_taken_back(submission: Submission) -> Non
     dealing = ShardScheduler(submission, [ONE, TWO], {}, None)
     submission.states = {number: ShardState(SENT, "two", 1, batch=1) for number in range(1, 6)}
     submission.states |= {number: ShardState(SENT, "two", 1, batch=6) for number in (6, 7)}
-    assert (dealing.room(ONE), dealing.room(TWO)) == (1, 1)
+    assert (dealing.free_processes(ONE), dealing.free_processes(TWO)) == (1, 1)
     dealing.saw(TWO, {number: PLAYS if number in (1, 6) else WAITS for number in range(1, 8)})
     assert dealing.steal_from(ONE) == (TWO, [4, 5])
     dealing.put_back(4)

@@ -67,7 +67,7 @@ def sent(place: Path, command: str, *setup: str, keys: str = "") -> None:
 
 def ended(place: Path, attempt: int) -> ShardStatus:
     def look() -> ShardStatus | None:
-        seen = shard_status.looks_of(tell(shell.look(str(place), {3: attempt})))[3]
+        seen = shard_status.statuses_of(tell(shell.status_script(str(place), {3: attempt})))[3]
         return None if seen.running else seen
 
     return eventually(look, "the shard ends")
@@ -99,7 +99,7 @@ def test_a_shard_is_asked_to_end(place: Path) -> None:
     sent(place, WAITS)
     tell(shell.begin(str(place), [[(3, 1)]]))
     eventually((place / "up").exists, "it plays")
-    assert shard_status.looks_of(tell(shell.look(str(place), {3: 1})))[3].running
+    assert shard_status.statuses_of(tell(shell.status_script(str(place), {3: 1})))[3].running
     tell(shell.stop(str(place), {3: 1}, "TERM"))
     seen = ended(place, 1)
     assert (seen.code, seen.is_complete) == (130, False)
@@ -185,7 +185,7 @@ def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
     tell(shell.begin(str(place), [[(3, 2)]]))
     eventually((place / "up").exists, "the second plays")
     assert ended(place, 1).code == 130, "it has kept what it had played"
-    assert shard_status.looks_of(tell(shell.look(str(place), {3: 2})))[3].running
+    assert shard_status.statuses_of(tell(shell.status_script(str(place), {3: 2})))[3].running
     tell(shell.remove(str(place)))
     assert not place.exists(), "with what was playing"
 
@@ -201,9 +201,9 @@ def test_several_wait_for_their_turn_and_are_taken_back(place: Path) -> None:
     # The number is there before the program is.
     eventually(lambda: b"--shard\x003,5,6/8\0--json" in command.read_bytes(), "it plays all of them")
     (place / "work/5/2/out").touch()  # as the command does when it is its turn
-    assert shell.taken_back(tell(shell.take_back(str(place), {5: 2, 6: 1}))) == [6]
+    assert shell.taken_back(tell(shell.cancel_script(str(place), {5: 2, 6: 1}))) == [6]
     assert not (place / "work/6/1/run").exists(), "a later try of it does not end the others"
-    looks = shard_status.looks_of(tell(shell.look(str(place), {3: 1, 5: 2, 7: 1})))
+    looks = shard_status.statuses_of(tell(shell.status_script(str(place), {3: 1, 5: 2, 7: 1})))
     assert {number: (seen.running, seen.begun) for number, seen in looks.items()} == {
         3: (True, False),
         5: (True, True),
@@ -211,7 +211,7 @@ def test_several_wait_for_their_turn_and_are_taken_back(place: Path) -> None:
     }
     tell(shell.stop(str(place), {3: 1, 5: 2, 7: 1}, "TERM"))
     eventually((place / "work/5/2/code").exists, "it ends")
-    looks = shard_status.looks_of(tell(shell.look(str(place), {3: 1, 5: 2})))
+    looks = shard_status.statuses_of(tell(shell.status_script(str(place), {3: 1, 5: 2})))
     # Where it was at none, the first; and the one that it was at.
     assert [(seen.running, seen.begun, seen.code) for seen in looks.values()] == [(False, True, 130)] * 2
 
@@ -236,7 +236,7 @@ def test_set_up_that_fails_is_told(place: Path) -> None:
 @pytest.mark.parametrize("output", ["", "mosaic-shard 1/1 1\n", "mosaic-shard x\nmosaic-shard end\n"])
 def test_an_answer_that_was_cut_off_is_none(output: str) -> None:
     with pytest.raises(ProtocolError):
-        shard_status.looks_of(output)
+        shard_status.statuses_of(output)
 
 
 def test_a_shard_is_told_what_it_may_spend_and_says_where_it_stands(place: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_shard_is_told_what_it_may_spend_and_says_where_it_stands(place: Path)
     sent(place, f'{claims}while [ ! -f "$folder/lease" ]; do sleep 0.05; done; cat "$folder/lease" >&2')
     tell(shell.begin(str(place), [[(3, 1)]]))
     eventually(lambda: (place / "work/3/1/claim").exists(), "it has begun")
-    seen = shard_status.looks_of(tell(shell.look(str(place), {3: 1})))[3]
+    seen = shard_status.statuses_of(tell(shell.status_script(str(place), {3: 1})))[3]
     assert seen.running and seen.claim == '{"number":1}'
-    tell(shell.tell(str(place), {3: 1}, {3: 'it\'s $(so) "much"'}))
+    tell(shell.lease_script(str(place), {3: 1}, {3: 'it\'s $(so) "much"'}))
     assert ended(place, 1).said == 'it\'s $(so) "much"'

@@ -12,7 +12,7 @@ import pytest
 
 from gym_gui.core.errors import ProtocolError, UsageError
 from gym_gui.services.submissions import shell
-from gym_gui.services.submissions.collect_parts import take_part
+from gym_gui.services.submissions.collect_parts import move_part
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.submission_errors import HostFailedError
 from gym_gui.services.submissions.submission_record import (
@@ -25,9 +25,15 @@ from gym_gui.services.submissions.submission_record import (
     open_submission,
 )
 from gym_gui.services.submissions.submitted_trainings import Training, Trainings
-from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_in, grown_of
+from gym_gui.services.submissions.training_files import (
+    FileGrowth,
+    ReceivedFiles,
+    exchange_script,
+    grown_in,
+    grown_of,
+)
 from gym_gui.services.submissions.training_mirror import TrainingMirror
-from gym_gui.services.trainer.training_elsewhere import read_elsewhere
+from gym_gui.services.trainer.remote_training import read_remote_training
 from mosaic_worker.training import ask
 from tests.support.waiting import eventually
 
@@ -104,22 +110,24 @@ def test_a_training_is_begun_and_gone_on_with_where_its_checkpoint_is(place: Pat
 
 @pytest.mark.parametrize("over", ["ssh", "a shared disk"])
 def test_files_are_asked_for_what_is_new_in_them(place: Path, over: str) -> None:
-    def look(**known: object) -> Grown | None:
-        asked = Known(**known)  # pyright: ignore[reportArgumentType]
+    def look(**known: object) -> FileGrowth | None:
+        asked = ReceivedFiles(**known)  # pyright: ignore[reportArgumentType]
         if over == "ssh":
             return grown_of(tell(exchange_script(str(place), {2: asked}))).get(2)
         return grown_in(place / "work" / "2", asked)
 
     assert look() is None, "it has not begun"
     run = begun(place, "0001", events_jsonl='{"a": "ä"}\n', log_txt="hello\nwor")
-    assert look() == Grown("0001", {"events.jsonl": '{"a": "ä"}\n'.encode(), "log.txt": b"hello\nwor"})
+    assert look() == FileGrowth("0001", {"events.jsonl": '{"a": "ä"}\n'.encode(), "log.txt": b"hello\nwor"})
     with (run / "events.jsonl").open("a") as file:
         file.write("more\n")
     known = {"start": "0001", "sizes": (12, 0, 0, 9), "wishes": b'{"do": "pause"}\n'}
-    assert look(**known) == Grown("0001", {"events.jsonl": b"more\n"})
+    assert look(**known) == FileGrowth("0001", {"events.jsonl": b"more\n"})
     assert (run / "control.jsonl").read_text() == '{"do": "pause"}\n'
     begun(place, "0002", metrics_jsonl="m\n")
-    assert look(start="0001", sizes=(17, 0, 0, 9)) == Grown("0002", {"metrics.jsonl": b"m\n"}), "begun anew"
+    assert look(start="0001", sizes=(17, 0, 0, 9)) == FileGrowth("0002", {"metrics.jsonl": b"m\n"}), (
+        "begun anew"
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +152,7 @@ class Place:
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         self.stopped += tries
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         found = {number: grown_in(self.folder / "work" / str(number), each) for number, each in known.items()}
         return {number: each for number, each in found.items() if each is not None}
 
@@ -160,7 +168,7 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
     mirror = TrainingMirror(asked, asked.trainings)
     mirror.note()
     first = asked.trainings.part(1).folder
-    states = [where.state for folder in (first, here) if (where := read_elsewhere(folder)) is not None]
+    states = [where.state for folder in (first, here) if (where := read_remote_training(folder)) is not None]
     assert states == ["waiting", "waiting"]
     run = begun(
         place, "0001", events_jsonl=event("start", step=0) + event("progress", step=50, mean_return=2.5)
@@ -169,7 +177,7 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
         file.write('{"event": "prog')
     asyncio.run(mirror.follow(backend, {2: 1}))
     mirror.note()
-    state, where = asked.states[2], read_elsewhere(here)
+    state, where = asked.states[2], read_remote_training(here)
     assert (state.done, state.safe, state.score) == (50, 0, 2.5)
     assert where is not None and (where.state, where.place) == ("running", "one")
     assert len((here / "events.jsonl").read_text().splitlines()) == 2, "whole lines alone"
@@ -202,12 +210,12 @@ def test_a_single_training_is_in_the_folder_of_the_submission_itself(place: Path
     run = begun(place, "0001", 1, events_jsonl=event("start", step=0), policy_json="{}")
     asyncio.run(mirror.follow(Place(place), {1: 1}))
     assert (out / "events.jsonl").read_text() == event("start", step=0)
-    where = read_elsewhere(out)
+    where = read_remote_training(out)
     assert where is not None and where.start == "0001"
     (run / "train.json").write_text(json.dumps(REQUEST))
     (run / "exit.json").write_text("{}")
-    take_part(place / "work/1/runs", asked, 1)
-    assert (out / "policy.json").exists() and read_elsewhere(out) is None
+    move_part(place / "work/1/runs", asked, 1)
+    assert (out / "policy.json").exists() and read_remote_training(out) is None
 
 
 def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) -> None:
@@ -221,8 +229,8 @@ def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) 
     mirror.note()
     assert (backend.stopped, asked.states[2].asked, asked.states[2].status) == ([2], True, SENT)
     assert asked.states[1].status == STOPPED, "one that waits does not begin"
-    where = read_elsewhere(asked.trainings.part(1).folder)
-    assert where is not None and where.over
+    where = read_remote_training(asked.trainings.part(1).folder)
+    assert where is not None and where.has_ended
 
 
 def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Path) -> None:
@@ -237,25 +245,25 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
         file.write(event("done", status="completed", step=100))
     (run / "train.json").write_text(json.dumps(REQUEST))
     with pytest.raises(HostFailedError, match="is incomplete"):
-        take_part(place / "work/2/runs", asked, 2)
+        move_part(place / "work/2/runs", asked, 2)
     (run / "exit.json").write_text("{}")
     with pytest.raises(
         HostFailedError, match="results of the training with seed 4 are those of another training"
     ):
-        take_part(place / "work/2/runs", asked, 1)
+        move_part(place / "work/2/runs", asked, 1)
     (run / "state").mkdir()
     (run / "state" / "kept.json").write_text("{}")
     (run / "state" / "passwd").symlink_to("/etc/passwd")
     (run / "passwd").symlink_to("/etc/passwd")
-    take_part(place / "work/2/runs", asked, 2)
-    assert read_elsewhere(here) is None
+    move_part(place / "work/2/runs", asked, 2)
+    assert read_remote_training(here) is None
     names = {str(path.relative_to(here)) for path in here.rglob("*")}
     files = {"events.jsonl", "policy.json", "train.json", "runner.json", "exit.json"}
     assert names == {*files, "state", "state/kept.json"}
     assert (here / "events.jsonl").read_bytes() == (run / "events.jsonl").read_bytes()
     assert (here / "events.jsonl").stat().st_ino == grows, "who follows it goes on where it is"
     with pytest.raises(HostFailedError, match="is incomplete"):
-        take_part(place / "work/1/runs", asked, 1)
+        move_part(place / "work/1/runs", asked, 1)
 
 
 def test_a_record_of_trainings_reads_back(tmp_path: Path) -> None:
@@ -291,7 +299,7 @@ def test_nothing_is_written_or_read_through_a_link(place: Path, tmp_path: Path) 
     for act in (
         mirror.note,
         lambda: asyncio.run(mirror.follow(Place(place), {2: 1})),
-        lambda: take_part(place / "work/2/runs", asked, 2),
+        lambda: move_part(place / "work/2/runs", asked, 2),
         asked.check_folders,
     ):
         with pytest.raises(UsageError, match="is a link"):
@@ -317,7 +325,7 @@ def test_what_is_taken_in_is_written_through_no_link(place: Path, tmp_path: Path
     (run / "exit.json").write_text("{}")
     (run / "state").mkdir()
     (run / "state" / "new").write_text("theirs")
-    take_part(place / "work/2/runs", asked, 2)
+    move_part(place / "work/2/runs", asked, 2)
     assert (theirs / "file").read_text() == "mine"
     assert [file.name for file in (theirs / "state").iterdir()] == ["kept"]
     assert not any(path.is_symlink() for path in here.rglob("*"))

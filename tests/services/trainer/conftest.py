@@ -145,7 +145,7 @@ async def reached(
 
 async def over(client: TrainerClient, run_id: str) -> TrainingRecord:
     """Watch until a run is over."""
-    return await reached(client, run_id, lambda r: r.over, "did not end")
+    return await reached(client, run_id, lambda r: r.has_ended, "did not end")
 
 
 async def trains(client: TrainerClient, run_id: str, beyond: int = 0) -> TrainingRecord:

@@ -128,7 +128,7 @@ async def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
     assert (await anext(watch.changes())).state == "failed"  # who watches is told the truth
     db.execute("PRAGMA max_page_count = 1000000")
     old.kept_at = time.monotonic() - KEEP_EVERY_S - 1
-    book.keep_progress()
+    book.save_progress()
     book.close()
     again = RunStore(tmp_path)
     assert [record.state for record in again.records] == ["failed"]

@@ -10,10 +10,10 @@ async def test_a_slow_watcher_of_runs_sees_the_newest_of_each() -> None:
     watchers = Watchers()
     slow, fast = watchers.add(), watchers.add()
     for step in range(1000):
-        watchers.tell(a_run("a", step=step))
-        watchers.tell(a_run("b", step=-step))
+        watchers.send(a_run("a", step=step))
+        watchers.send(a_run("b", step=-step))
     changes = slow.changes()
     assert [(await anext(changes)).step for _ in range(2)] == [999, -999]
     watchers.drop(fast)
-    watchers.tell(a_run("a", step=1000))
+    watchers.send(a_run("a", step=1000))
     assert (await anext(changes)).step == 1000

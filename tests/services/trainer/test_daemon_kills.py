@@ -22,8 +22,8 @@ from gym_gui.core.errors import MosaicError, QueueFullError, UsageError, WorkerL
 from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon import DaemonSettings
-from gym_gui.services.trainer.daemon_address import Place, find, log_file
-from gym_gui.services.trainer.queue_place import keep_place, place_of
+from gym_gui.services.trainer.daemon_address import DaemonLock, find, log_file
+from gym_gui.services.trainer.queue_entry import place_of, write_entry
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
 from gym_gui.services.trainer.trainer_client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.training_folder import EPISODES, EVENTS, RunFolder
@@ -270,7 +270,7 @@ async def test_what_was_cancelled_while_it_ran_ends_though_nobody_was_there_to_s
     place = place_of(RunFolder(run.folder))
     assert place is not None and place.submitted_at == run.submitted_at
     # As it stands where the daemon was killed between keeping the wish and passing it on.
-    keep_place(RunFolder(run.folder), replace(place, cancelled_at=time.time()))
+    write_entry(RunFolder(run.folder), replace(place, cancelled_at=time.time()))
     second = await daemon.client()
     assert (await over(second, run_id)).state == "stopped"
 
@@ -290,10 +290,10 @@ async def test_a_run_that_went_on_after_it_was_cancelled_is_not_ended_by_that(da
 
 
 async def test_whoever_finds_a_daemon_that_ends_just_then_gets_the_next(daemon: Daemon) -> None:
-    place = Place(daemon.store)
+    place = DaemonLock(daemon.store)
 
     async def end(_: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
-        place.leave()
+        place.release()
         connection.close()
 
     async with await asyncio.start_unix_server(end, place.socket):

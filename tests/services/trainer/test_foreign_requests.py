@@ -14,7 +14,7 @@ from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.trainer.foreground import resumed
-from gym_gui.services.trainer.request import REQUEST_FORMAT, KeptRequest
+from gym_gui.services.trainer.request import REQUEST_FORMAT, SavedRequest
 from gym_gui.services.worker_registry import WorkerCatalog
 
 
@@ -52,7 +52,7 @@ def test_the_address_of_a_cluster_is_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize("run_id", ["../../.profile", "", "a/b", ".", "x" * 100, 7])
 def test_its_id_is_the_name_of_a_file(tmp_path: Path, run_id: object) -> None:
     with pytest.raises(UsageError, match="is damaged"):
-        KeptRequest.read(record(tmp_path / "theirs", run_id=run_id))
+        SavedRequest.read(record(tmp_path / "theirs", run_id=run_id))
 
 
 @pytest.mark.parametrize("entry", ["/home/other/policy", "../policy", "~/policy", "pool.yaml", "here"])

@@ -13,7 +13,7 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.queue_place import Place, keep_place
+from gym_gui.services.trainer.queue_entry import QueueEntry, write_entry
 from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.trainer_messages import limits_of
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RunFolder
@@ -109,11 +109,11 @@ def test_what_is_known_already_is_not_found_again_and_links_are_not_followed(tmp
 def test_a_folder_says_the_place_in_the_queue(tmp_path: Path) -> None:
     now = time.time()
     for name, place in {
-        "cancelled": Place(now, cancelled_at=now + 1),
-        "held": Place(now, priority=3, held=True),
-        "resumed": Place(now, resume=True),
+        "cancelled": QueueEntry(now, cancelled_at=now + 1),
+        "held": QueueEntry(now, priority=3, held=True),
+        "resumed": QueueEntry(now, resume=True),
     }.items():
-        keep_place(RunFolder(asked(tmp_path / name)), place)
+        write_entry(RunFolder(asked(tmp_path / name)), place)
     found = {record.run_id: (record, plan) for record, plan in recover_runs(tmp_path, (), "lost")}
     assert {name: record.state for name, (record, _) in found.items()} == {
         "cancelled": "stopped",

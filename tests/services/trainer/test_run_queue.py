@@ -147,7 +147,7 @@ def test_one_that_is_held_waits_and_holds_up_nobody() -> None:
     queue.add("free", Claim(), 0, 0.0)
     assert [run_id for run_id, _ in queue.start(10 * PATIENCE_S)] == ["free"]
     queue.release("free")
-    queue.hold("held", False)
+    queue.set_paused("held", False)
     assert [run_id for run_id, _ in queue.start(10 * PATIENCE_S)] == ["held"]
 
 
@@ -190,12 +190,12 @@ def test_gpus_are_named() -> None:
 def test_a_full_queue_takes_no_more() -> None:
     queue = RunQueue(SMALL, capacity=2)
     for run_id in "ab":
-        queue.check_room()
+        queue.check_length()
         queue.add(run_id, Claim(), 0, 0.0)
     with pytest.raises(QueueFullError, match="the queue is full: 2 trainings wait"):
-        queue.check_room()
+        queue.check_length()
     queue.drop("a")
-    queue.check_room()
+    queue.check_length()
 
 
 def test_this_machine_is_what_this_process_may_use() -> None:

@@ -172,7 +172,7 @@ async def test_a_trash_that_is_missing_loses_nothing(tmp_path: Path, monkeypatch
     def none(folder: Path) -> None:
         raise MissingDependencyError("the trash", "pip install it")
 
-    monkeypatch.setattr(trainer, "throw_away", none)  # a machine without a desktop
+    monkeypatch.setattr(trainer, "move_to_trash", none)  # a machine without a desktop
     store = Store(data=tmp_path / "data", cache=tmp_path / "cache", runtime=tmp_path / "r")
     trainings = store.data_dir("training")
     folder = trainings / "r1"

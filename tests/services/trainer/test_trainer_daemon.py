@@ -28,7 +28,7 @@ async def test_a_run_is_trained_watched_and_removed(client: TrainerClient, store
     async def watch() -> None:
         async for record in client.watch_runs():
             states.append(record)
-            if record.over:
+            if record.has_ended:
                 return
 
     await watch()
@@ -214,8 +214,8 @@ async def test_twenty_runs_share_the_machine_and_all_are_trained(client: Trainer
     async with asyncio.timeout(60):
         async for _ in client.watch_runs():
             runs = await client.runs()
-            most = max(most, sum(run.started_at is not None and not run.over for run in runs))
-            ended = {run.run_id for run in runs if run.over}
+            most = max(most, sum(run.started_at is not None and not run.has_ended for run in runs))
+            ended = {run.run_id for run in runs if run.has_ended}
             if len(ended) == 20:
                 break
     assert 1 <= most <= cores

@@ -12,7 +12,7 @@ import pytest
 from gym_gui.core.errors import MissingDependencyError, UnknownNameError, UsageError
 from gym_gui.services.trainer import TrainingFailedError, TrainProgress, TrainRequest, carry_out, train
 from gym_gui.services.trainer.foreground import resumed
-from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.request import SavedRequest
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.training import search_request, search_trainer
@@ -195,7 +195,7 @@ def test_a_training_goes_on_as_its_folder_says(worker: WorkerTypeDefinition, tmp
         result = carry_out(request, on_progress=heard.append)
     assert heard[0].step == first.step
     assert result.step >= 2000
-    assert KeptRequest.read(tmp_path / "p").settings["total_steps"] == 2000
+    assert SavedRequest.read(tmp_path / "p").settings["total_steps"] == 2000
 
 
 def test_a_change_that_is_refused_leaves_what_was_asked_for_before(
@@ -206,12 +206,12 @@ def test_a_change_that_is_refused_leaves_what_was_asked_for_before(
         registry.register(worker)
         with pytest.raises(UsageError, match=r"spread was 0\.5 and stays so"):
             carry_out(resumed(tmp_path / "p", {"spread": "2", "total_steps": "2000"}, registry))
-        assert KeptRequest.read(tmp_path / "p").given == {"spread": 0.5}
+        assert SavedRequest.read(tmp_path / "p").given == {"spread": 0.5}
         assert carry_out(resumed(tmp_path / "p", {"total_steps": "2000"}, registry)).step >= 2000
 
 
 def test_what_was_trained_by_hand_is_known_by_its_policy(tmp_path: Path) -> None:
-    kept = KeptRequest.read(ROOT / "docs/examples/checkpoints/ppo_cartpole")
+    kept = SavedRequest.read(ROOT / "docs/examples/checkpoints/ppo_cartpole")
     assert (kept.worker, kept.algorithm, kept.env_id, kept.given) == (
         "cleanrl_worker",
         "ppo",
@@ -220,7 +220,7 @@ def test_what_was_trained_by_hand_is_known_by_its_policy(tmp_path: Path) -> None
     )
     (tmp_path / "policy.json").write_text("{")
     with pytest.raises(UsageError, match=r"policy\.json cannot be used"):
-        KeptRequest.read(tmp_path)
+        SavedRequest.read(tmp_path)
 
 
 def test_a_folder_that_says_nothing_usable(worker: WorkerTypeDefinition, tmp_path: Path) -> None:

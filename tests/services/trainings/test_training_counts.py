@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.daemon_address import Place
+from gym_gui.services.trainer.daemon_address import DaemonLock
 from gym_gui.services.trainer.training_registry import RunRegistry
 from gym_gui.services.trainings.training_counts import Trainings, trainings
 
@@ -39,17 +39,17 @@ def kept(store: Store) -> Iterator[Path]:
 
 def test_they_are_counted_by_where_they_stand(store: Store, kept: Path) -> None:
     assert trainings(store) == Trainings(), "without a daemon it is unknown what still runs"
-    place = Place(store)
+    place = DaemonLock(store)
     try:
         place.announce("0")
         assert trainings(store) == Trainings(running=4, paused=1, waiting=1)
     finally:
-        place.leave()
+        place.release()
     assert trainings(store) == Trainings()
 
 
 def test_a_registry_that_cannot_be_read_is_said(store: Store, kept: Path) -> None:
-    place = Place(store)
+    place = DaemonLock(store)
     try:
         place.announce("0")
         kept.write_bytes(b"no database at all " * 200)
@@ -58,7 +58,7 @@ def test_a_registry_that_cannot_be_read_is_said(store: Store, kept: Path) -> Non
         with pytest.raises(OSError, match=r"registry\.sqlite cannot be read"):
             trainings(store)
     finally:
-        place.leave()
+        place.release()
 
 
 def test_without_a_data_folder_there_are_none_and_none_is_made(store: Store) -> None:

@@ -101,16 +101,16 @@ def test_nothing_but_a_file_of_bounded_size_is_read(tmp_path: Path) -> None:
 
 def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     file = LeagueFile(tmp_path)
-    missing = file.look()
+    missing = file.read_if_changed()
     assert missing is not None and missing.problem
-    assert file.look() is None
+    assert file.read_if_changed() is None
     write(tmp_path, FIRST)
-    first = file.look()
+    first = file.read_if_changed()
     assert first is not None and len(first.members) == 1
-    assert file.look() is None
+    assert file.read_if_changed() is None
     write(tmp_path, {**FIRST, "members": FIRST["members"] * 2})  # type: ignore[operator]
-    second = file.look()
+    second = file.read_if_changed()
     assert second is not None and len(second.members) == 2
     (tmp_path / LEAGUE).unlink()
-    gone = file.look()
+    gone = file.read_if_changed()
     assert gone is not None and "is not in the run folder" in gone.problem

@@ -43,7 +43,7 @@ def checked(tab: AdvancedConfigTab, qtbot: Any) -> Callable[[], None]:
         def done() -> bool:
             if model.trouble:
                 return True
-            if model.looking or model.report is None or not model.settled:
+            if model.is_reading or model.report is None or not model.settled:
                 return False
             return model.report.config is None or model.verdict is not None
 

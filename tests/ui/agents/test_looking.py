@@ -31,7 +31,7 @@ Choose = Callable[[str], None]
 def test_changing_ones_mind_while_it_is_looked_at(tab: AdvancedConfigTab, qtbot: Any, checked: Wait) -> None:
     for task in ("CartPole-v1", FOUR, "Pendulum-v1", "CartPole-v1"):
         tab.model.choose_environment(task)
-        assert tab.model.looking and "Reading" in named(tab, ChecksPanel, "checks_panel").sentences[0]
+        assert tab.model.is_reading and "Reading" in named(tab, ChecksPanel, "checks_panel").sentences[0]
     checked()
     assert tab.model.env_info is not None and tab.model.env_info.env_id == "CartPole-v1"
 
@@ -49,7 +49,7 @@ def test_looking_can_be_cancelled(
     button = checks.findChild(object, "cancel_looking")
     assert button is not None and button.isVisible()  # type: ignore[attr-defined]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not tab.model.looking, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not tab.model.is_reading, timeout=PATIENCE_MS)
     assert "it was stopped" in checks.sentences[0]
 
 

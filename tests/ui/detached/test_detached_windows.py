@@ -12,7 +12,7 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.services.store import Store
 from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.detached.detached_window import DetachedWindow
-from gym_gui.ui.detached.window_places import KeptPlace, Screen, fitted
+from gym_gui.ui.detached.window_positions import SavedPosition, Screen, fitted
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.pages.operators import OperatorsTab
@@ -28,15 +28,15 @@ LEFT, RIGHT = Screen("A", QRect(0, 0, 1280, 800)), Screen("B", QRect(1280, 0, 19
 @pytest.mark.parametrize(
     ("kept", "screens", "where"),
     [
-        (KeptPlace(True, (1500, 100, 600, 400), "B"), [LEFT, RIGHT], (RIGHT, QRect(1500, 100, 600, 400))),
-        (KeptPlace(True, (1500, 100, 600, 400), "B"), [LEFT], (LEFT, QRect(339, 199, 600, 400))),
-        (KeptPlace(True, (3000, 900, 600, 400), "B"), [LEFT, RIGHT], (RIGHT, QRect(2600, 680, 600, 400))),
-        (KeptPlace(True, (0, 0, 4000, 4000), "A"), [LEFT], (LEFT, QRect(0, 0, 1280, 800))),
-        (KeptPlace(), [LEFT, RIGHT], (LEFT, QRect(279, 119, 720, 560))),
+        (SavedPosition(True, (1500, 100, 600, 400), "B"), [LEFT, RIGHT], (RIGHT, QRect(1500, 100, 600, 400))),
+        (SavedPosition(True, (1500, 100, 600, 400), "B"), [LEFT], (LEFT, QRect(339, 199, 600, 400))),
+        (SavedPosition(True, (3000, 900, 600, 400), "B"), [LEFT, RIGHT], (RIGHT, QRect(2600, 680, 600, 400))),
+        (SavedPosition(True, (0, 0, 4000, 4000), "A"), [LEFT], (LEFT, QRect(0, 0, 1280, 800))),
+        (SavedPosition(), [LEFT, RIGHT], (LEFT, QRect(279, 119, 720, 560))),
     ],
 )
 def test_no_window_lies_off_the_screens(
-    kept: KeptPlace, screens: list[Screen], where: tuple[Screen, QRect]
+    kept: SavedPosition, screens: list[Screen], where: tuple[Screen, QRect]
 ) -> None:
     screen, rect = fitted(kept, screens, QSize(720, 560))
     assert (screen.name, rect) == (where[0].name, where[1])

@@ -12,7 +12,7 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFrame, QLabel, QListView, QPushButton
 
 from gym_gui.core.declared_keys import keys_of
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -33,7 +33,7 @@ def opened(context: AppContext, tmp_path: Path, qtbot: Any, finish: Any) -> Iter
     def open_file(name: str, text: str) -> FileEditor:
         file = tmp_path / name
         file.write_text(text, "utf-8")
-        editor = FileEditor(context, at_place(Place(str(file), 1), experiment=True))
+        editor = FileEditor(context, at_place(FilePosition(str(file), 1), experiment=True))
         editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         editors.append(editor)
         editor.show()

@@ -119,7 +119,7 @@ def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEdi
 
 def test_a_mistake_does_not_name_the_file_that_is_shown(editor: FileEditor) -> None:
     said = (Problem(1, "mind.asl:1: no such plan"), Problem(2, "mine.yaml:4: no such file"))
-    editor.tell((*said, Problem(2, f"{editor.path}:2:7: no such goal")))
+    editor.show_problems((*said, Problem(2, f"{editor.path}:2:7: no such goal")))
     told = [problem.text for problem in editor.problems]
     assert told[:3] == ["no such plan", "mine.yaml:4: no such file", "no such goal"]
 

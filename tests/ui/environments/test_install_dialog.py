@@ -11,7 +11,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.setup.installing import Missing
+from gym_gui.controllers.setup.installing import Installable
 from gym_gui.envs.families.gymnasium import Box2DFamily, MuJoCoFamily
 from gym_gui.envs.families.minigrid import AtariFamily
 from gym_gui.envs.families.procgen import ProcgenFamily
@@ -91,7 +91,7 @@ def test_closing_stops_it(picker: EnvironmentPicker, qtbot: QtBot) -> None:
 
 def test_asked_for_twice_it_is_one(context: AppContext, picker: EnvironmentPicker, qtbot: QtBot) -> None:
     picker.show()
-    missing = Missing("envs", "box2d")
+    missing = Installable("envs", "box2d")
     first = open_install_dialog(context, missing, picker, picker.renew)
     assert open_install_dialog(context, missing, picker, picker.renew) is first
     first.reject()

@@ -16,6 +16,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.prompt_files import PromptFiles, default_prompts
 from gym_gui.ui import theme
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.prompt_editor import PromptEditor
@@ -25,7 +26,6 @@ from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.card_strips import FactsStrip
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
@@ -247,7 +247,7 @@ def prompts_are_edited(editor: PromptEditor, chosen: list[str], folder: Path, qt
     text.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
     qtbot.waitUntil(lambda: "a penguin" in shown.toPlainText(), timeout=WAIT)
     assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
-    editor.keep()
+    editor.save_to_user_folder()
     assert "penguin" in (folder / "mine/system.txt").read_text()
     assert chosen == [str(folder / "mine")] and not named(editor, QPushButton, "prompt-save").isEnabled()
     text.setPlainText("You are $agent. $nonsense")
@@ -274,7 +274,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         aside = named(view, SegmentedControl, "replay-aside")
         offered = named(aside, QPushButton, "replay-aside-transcript")
         qtbot.waitUntil(offered.isVisible, timeout=WAIT)
-        qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
+        qtbot.waitUntil(lambda: all(p.at_end for p in view.players), timeout=WAIT)
         offered.click()
         panel = named(view, TranscriptPanel, "transcript")
         assert panel.isVisible() and panel.model.rowCount() == 4
@@ -289,7 +289,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         assert transport.position == 1 and turn_view.turn.refused
         assert turn_view.turn.attempt == 0
         named(aside, QPushButton, "replay-aside-mind").click()
-        mind = named(view, MindView, "mind").text
+        mind = named(view, AgentSnapshotView, "mind").text
         qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
         assert (
             "REPLY\nIt looks <b>free</b> there." in mind.toPlainText() and "\nASKED\n" in mind.toPlainText()

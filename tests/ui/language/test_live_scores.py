@@ -13,10 +13,10 @@ from PyQt6.QtWidgets import QTextEdit
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from tests.support.named import named
@@ -73,7 +73,7 @@ def test_a_search_shows_what_its_moves_were_worth(manual: Any, qtbot: Any) -> No
     # How often each was tried, what it is worth, and what is expected to follow.
     assert " times, value " in turn.scores[0].more and turn.scores[0].more in told
     manual.show_mind(turn.agent)
-    view = named(dock, MindView, "mind")
+    view = named(dock, AgentSnapshotView, "mind")
     mind, tree = view.text, view.tree
     qtbot.waitUntil(lambda: tree.isVisible() and tree.moves.rowCount() == 5, timeout=WAIT)
     moves = {move.word: move for move in tree.moves.moves}

@@ -18,13 +18,13 @@ from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.experiment.assignment import OnInvalid
+from gym_gui.ui.agent_snapshots import AgentSnapshotView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.replays.replay_view import ReplayView
@@ -120,7 +120,7 @@ def its_transcript_tells_more(manual: Any, operator: LiveOperator) -> None:
 def its_beliefs_stand_beside_the_whole(manual: Any, qtbot: Any) -> None:
     """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
     manual.transcript.toggle_mind()
-    mind = named(manual, MindView, "mind")
+    mind = named(manual, AgentSnapshotView, "mind")
     qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
     told = mind.text.toPlainText()
     assert told.index("INTENTION\nsolve") < told.index("PLAN\nline ") < told.index("BELIEVES\n")
@@ -153,7 +153,7 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
         aside = named(view, SegmentedControl, "replay-aside")
         offered = named(aside, QPushButton, "replay-aside-transcript")
         qtbot.waitUntil(offered.isVisible, timeout=WAIT)
-        qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
+        qtbot.waitUntil(lambda: all(p.at_end for p in view.players), timeout=WAIT)
         offered.click()
         panel = named(view, TranscriptPanel, "transcript")
         assert named(panel, QLabel, "transcript-count").text() == f"{length} decisions"
@@ -161,7 +161,7 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
         view_view = named(panel, TurnView, "turn-view")
         assert view_view.turn.step == 2 and view_view.turn.thought.goals[0] == "solve"
         named(aside, QPushButton, "replay-aside-mind").click()
-        mind = named(view, MindView, "mind").text
+        mind = named(view, AgentSnapshotView, "mind").text
         qtbot.waitUntil(lambda: "OBSERVES AT STEP 3" in mind.toPlainText(), timeout=WAIT)
         assert "BELIEVES\n" in mind.toPlainText() and "INTENTION\nsolve" in mind.toPlainText()
     finally:

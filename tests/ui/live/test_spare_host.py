@@ -10,7 +10,7 @@ import pytest
 from gym_gui.services.process_usage import ProcessSampler
 from gym_gui.ui import spare_host
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.spare_host import keep_spare_host
+from gym_gui.ui.spare_host import maintain_spare_host
 from tests.support.fixtures import offspring
 from tests.support.processes import Offspring
 
@@ -35,7 +35,7 @@ def waiting(context: AppContext) -> int:
 def test_an_operator_gets_the_one_that_waits_and_another_waits_then(
     context: AppContext, live: Live, offspring: Offspring, qtbot: Any, finish: Callable[..., object]
 ) -> None:
-    context.spawn(keep_spare_host(context), "Keeping")
+    context.spawn(maintain_spare_host(context), "Keeping")
     qtbot.waitUntil(lambda: waiting(context) > 0)
     first, sampler = waiting(context), ProcessSampler()
     qtbot.waitUntil(lambda: sampler.sample().hosts == 1)
@@ -55,7 +55,7 @@ def test_where_memory_is_short_none_waits_and_operators_play(
     context: AppContext, live: Live, offspring: Offspring, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spare_host, "LEAST_BYTES", 1 << 60)
-    context.spawn(keep_spare_host(context), "Keeping")
+    context.spawn(maintain_spare_host(context), "Keeping")
     qtbot.waitUntil(lambda: context.spare_host is not None)
     operator = live(host=True)
     operator.player.start(42, paused=True)

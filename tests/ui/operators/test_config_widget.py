@@ -14,7 +14,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
-from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.episode_totals import EpisodeTotals
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
@@ -377,11 +377,11 @@ def test_decided_by_shows_the_model_that_is_set_in_the_form(
 
 
 def test_the_record_says_what_was_played():
-    tally, config = Tally(), baseline()
+    tally, config = EpisodeTotals(), baseline()
     assert record_words(tally, config) == "No episode has ended yet"
     agent = AgentView("agent_0", "agent_0", "left", 0, "policy", 1.0, 1.0, latency_ms=1400.0, unusable=1)
-    tally.look(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
-    tally.look(LiveView(0, 7, 1, (agent,), ("agent_0",)))
+    tally.count_view(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
+    tally.count_view(LiveView(0, 7, 1, (agent,), ("agent_0",)))
     assert record_words(tally, config) == (
         "No episode has ended yet · unusable 1 of 1 decision · median decision 1.4 s"
     )

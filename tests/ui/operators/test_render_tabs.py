@@ -62,6 +62,6 @@ def test_one_is_enlarged_and_escape_brings_all_back(qtbot: Any):
     qtbot.keyClick(tabs, Qt.Key.Key_Escape)
     assert tabs.enlarged is None and cards[1].isVisible()
     tabs.enlarge(cards[1])
-    tabs.take(cards[1])
+    tabs.remove_card(cards[1])
     assert tabs.enlarged is None and cards[0].isVisible()
     cards[1].deleteLater()

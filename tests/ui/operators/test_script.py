@@ -270,7 +270,7 @@ def brought_back(
     def bring_back() -> ScriptExperimentWidget:
         again = ScriptExperimentWidget(context, catalog, bar)
         qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.play.shut_down()))
-        again.file.bring_back(Path(str(context.layout.value(OPENED))))
+        again.file.reopen_last(Path(str(context.layout.value(OPENED))))
         qtbot.waitUntil(lambda: again.file.plan is not None and not again.work.busy, timeout=WAIT)
         return again
 
@@ -362,7 +362,7 @@ def test_a_message_is_answered_as_soon_as_it_is_there(
     script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ):
     """The reading that ends with the message has not quite ended then."""
-    path, say, clicked = tmp_path / "bad.json", script.work.say, list[bool]()
+    path, say, clicked = tmp_path / "bad.json", script.work.show_message, list[bool]()
 
     def answered(message: InlineMessage | None) -> None:
         say(message)

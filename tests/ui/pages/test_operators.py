@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSpinBox, 
 
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.core.drawing.colors import told_apart
+from gym_gui.core.drawing.colors import kind_colors
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player_panel import PlayerPicker
 from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
@@ -294,7 +294,7 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     assert {reward for _, reward in rewards.values("a")} == {1.0}
     page.deck.play.pause()
     manual = named(page, ManualOperators, "manual-operators")
-    of_kind, own = (QColor(color) for color in told_apart(["baseline", "baseline"]))
+    of_kind, own = (QColor(color) for color in kind_colors(["baseline", "baseline"]))
     badges = [named(manual.card(o), KindBadge, "kind-badge") for o in page.deck.operators]
     for badge, color, other in zip(badges, (of_kind, own), (own, of_kind), strict=True):
         assert theme.fill_for_white(color).name() in colors_of(badge)  # two of a kind are told apart,

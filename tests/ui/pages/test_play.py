@@ -46,7 +46,7 @@ from gym_gui.ui.play.who_plays import PlayerList
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
-from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
+from gym_gui.ui.renderers.seat_notice import HandoverCover, SeatNotice
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.widgets import PickerButton
 from gym_gui.ui.widgets.badges import StatusDot
@@ -191,7 +191,7 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     assert named(page, QPushButton, "pause").text() == "Resume"
     operator = page.game.operator
     assert operator is not None and operator.player.paused
-    named(page, StageCard, "stage-card").take_keys()
+    named(page, StageCard, "stage-card").focus_stage()
     you.wait(lambda: not page.game.paused)
     page.left()
     assert page.game.paused or page.game.is_over
@@ -554,7 +554,7 @@ def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: P
     you.asked()
     you.wait(lambda: page.view is not None and page.view.seen_from)
     notice = named(stage, SeatNotice, "seat-notice")
-    cover = named(stage, Cover, "seat-cover")
+    cover = named(stage, HandoverCover, "seat-cover")
     assert notice.isVisible() and "view of" in notice.text and not cover.isVisible()
     frame = named(stage, FrameView, "frameView")
     own = frame.image()

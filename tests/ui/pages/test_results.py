@@ -32,7 +32,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.plots.chart_view import ChartView
 from gym_gui.ui.replays.replay_view import ReplayView
-from gym_gui.ui.results import exports, run_reading
+from gym_gui.ui.results import exports, run_analysis_job
 from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.export_menu import ExportMenu
@@ -168,13 +168,13 @@ def test_what_a_run_says(
 def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is not begun again by each look at the folder."""
     begun: list[Path] = []
-    analyze = run_reading.analyze
+    analyze = run_analysis_job.analyze
 
     def noted(folder: Path, **how: Any) -> Any:
         begun.append(folder)
         return analyze(folder, **how)
 
-    monkeypatch.setattr(run_reading, "analyze", noted)
+    monkeypatch.setattr(run_analysis_job, "analyze", noted)
     page.show_run(run)
 
     def there() -> bool:
@@ -232,7 +232,7 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
     assert not exports_view.choices["video"].isEnabled()
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.spot_rect(1).center().toPoint())
     replay = named(opened_run, ReplayView, "replay")
-    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players))
+    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.at_end for p in replay.players))
     assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}
     assert {p.recorded.episode.seed for p in replay.players} == {2}
     choose(opened_run, qtbot, "image", tmp_path / "step.png")

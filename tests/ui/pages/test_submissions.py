@@ -14,10 +14,10 @@ from PyQt6.QtWidgets import QApplication, QDialog, QLabel, QListView, QPlainText
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.store import Store
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import follower_of
 from gym_gui.services.submissions.host_state import save_log_tail
-from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import unconfirmed
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,

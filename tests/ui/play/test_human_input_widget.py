@@ -85,7 +85,7 @@ def test_auto_repeat_is_ignored(table: Table) -> None:
         QApplication.sendEvent(table.stage, press)
         table.ask(2)
     assert table.chosen == [("a", 0)]
-    assert table.input.held == {"Left"}
+    assert table.input.keys_down == {"Left"}
 
 
 class At(QKeyEvent):
@@ -111,7 +111,7 @@ def test_a_repetition_that_qt_did_not_recognize(table: Table) -> None:
     for number, (kind, moment) in enumerate(moments):
         table.ask(number)
         QApplication.sendEvent(table.stage, At(kind, moment))
-    assert table.chosen == [("a", 0)] and table.input.held == {"Left"}
+    assert table.chosen == [("a", 0)] and table.input.keys_down == {"Left"}
     QApplication.sendEvent(table.stage, At(QEvent.Type.KeyRelease, 1100))
     QApplication.sendEvent(table.stage, At(QEvent.Type.KeyPress, 1130))
     assert table.chosen == [("a", 0), ("a", 0)]
@@ -121,9 +121,9 @@ def test_losing_the_keyboard_lets_go_of_all_keys(table: Table, qtbot: QtBot) -> 
     heard: list[bool] = []
     table.input.listening_changed.connect(heard.append)
     qtbot.keyPress(table.stage, Qt.Key.Key_Left)
-    assert table.input.held == {"Left"}
+    assert table.input.keys_down == {"Left"}
     table.button.setFocus()
-    assert table.input.held == frozenset() and heard == [False]
+    assert table.input.keys_down == frozenset() and heard == [False]
     table.stage.setFocus()
     assert heard == [False, True]
     qtbot.keyRelease(table.stage, Qt.Key.Key_Left)
@@ -249,9 +249,9 @@ def test_a_click_catches_the_mouse_that_turns_and_shoots_until_escape(looking: T
     assert looking.chosen.pop() == ("a", {"a": [0], "b": [4.0]})
     ask_who_looks(looking, 2)
     qtbot.mousePress(looking.stage, Qt.MouseButton.LeftButton, pos=at(looking, 8))
-    assert looking.chosen == [("a", {"a": [1], "b": [0.0]})] and looking.input.held == {"MouseLeft"}
+    assert looking.chosen == [("a", {"a": [1], "b": [0.0]})] and looking.input.keys_down == {"MouseLeft"}
     qtbot.keyClick(looking.stage, Qt.Key.Key_Escape)
-    assert caught == [True, False] and not looking.input.held
+    assert caught == [True, False] and not looking.input.keys_down
     assert QWidget.mouseGrabber() is None
 
 
@@ -301,7 +301,7 @@ class TestTheFirstKey:
         qtbot.keyClick(early.stage, Qt.Key.Key_Right)  # once more, as nothing was seen of it
         self.seat(early)
         early.ask()
-        assert early.chosen == [("a", 1)] and early.input.held == frozenset()
+        assert early.chosen == [("a", 1)] and early.input.keys_down == frozenset()
         early.ask(2)
         assert early.input.questions, "one key is one move"
 
@@ -310,11 +310,11 @@ class TestTheFirstKey:
         early.input.key_pressed.connect(began.append)
         qtbot.keyPress(early.stage, Qt.Key.Key_Left)
         self.seat(early, realtime=True)
-        assert began == ["Left"] and early.input.held == {"Left"}
+        assert began == ["Left"] and early.input.keys_down == {"Left"}
         early.ask()
         assert early.chosen == [("a", 0)]
         qtbot.keyRelease(early.stage, Qt.Key.Key_Left)
-        assert early.input.held == frozenset()
+        assert early.input.keys_down == frozenset()
 
     def test_is_forgotten_where_the_keyboard_goes_elsewhere(self, early: Table, qtbot: QtBot) -> None:
         qtbot.keyClick(early.stage, Qt.Key.Key_Right)

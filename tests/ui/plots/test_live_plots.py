@@ -18,7 +18,7 @@ from gym_gui.ui import theme as themes
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
 from gym_gui.ui.plots.line_plots import MOST_POINTS, thinned
 from gym_gui.ui.plots.live_plot import EndLabels, Legend
-from gym_gui.ui.plots.series import looks
+from gym_gui.ui.plots.series import series_styles
 from gym_gui.ui.theme import Theme
 
 Show = Callable[..., None]
@@ -41,7 +41,9 @@ def test_the_legend_of_eight_tells_them_apart_in_a_small_window(theme: Theme, qt
     series = [Series(str(n), f"Random number {n}", "baseline") for n in range(8)]
     legend = Legend(theme, lines=True)
     qtbot.addWidget(legend)
-    legend.show_names([(each.name, look) for each, look in zip(series, looks(series).values(), strict=True)])
+    legend.show_names(
+        [(each.name, look) for each, look in zip(series, series_styles(series).values(), strict=True)]
+    )
     legend.resize(540, legend.height())
     assert [text for text, _ in legend.places] == [each.name for each in series]
     assert all(legend.rect().contains(place) for _, place in legend.places)
@@ -108,7 +110,7 @@ def test_numbers_beside_an_axis_have_the_readers_marks(qapp: QApplication) -> No
 
 
 def test_lines_of_one_kind_differ_in_more_than_color() -> None:
-    look = looks([PPO, OTHER_PPO, RANDOM])
+    look = series_styles([PPO, OTHER_PPO, RANDOM])
     assert look["a"].dash != look["b"].dash
     assert look["a"].color != look["b"].color
     assert look["a"].dash == look["c"].dash

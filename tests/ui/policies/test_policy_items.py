@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, OfferedPolicy
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.ui.policies.policy_items import HERE, policy_items, show_player
@@ -30,7 +30,7 @@ def checks() -> ConfigurationChecks:
 
 
 def test_policies_are_told_apart_by_what_is_said_first() -> None:
-    offers = [Offer(policy) for policy in checks().policies]
+    offers = [OfferedPolicy(policy) for policy in checks().policies]
     trained = [item for item in policy_items(offers) if "CartPole" in item.detail]
     assert [item.label for item in trained] == ["Steady", "PPO"]
     assert "PPO" in trained[0].detail and "PPO" not in trained[1].detail, "the algorithm is said once"
@@ -40,7 +40,7 @@ def test_policies_are_told_apart_by_what_is_said_first() -> None:
 def test_who_was_read_from_a_file_is_called_by_it(qtbot: QtBot) -> None:
     known, picker = checks(), PickerButton()
     qtbot.addWidget(picker)
-    offers = [Offer(policy) for policy in known.policies]
+    offers = [OfferedPolicy(policy) for policy in known.policies]
     row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/policies/lander"})
     show_player(picker, row, offers, known)
     assert (picker.text(), picker.value) == ("lander", HERE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_gui.ui.renderers.ansi import Run, Style, parse
+from gym_gui.ui.renderers.ansi import Style, StyledText, parse
 
 
 def plain(text: str) -> str:
@@ -15,11 +15,11 @@ def plain(text: str) -> str:
 def test_colors_weight_and_their_end() -> None:
     runs = parse("a\x1b[1;31mb\x1b[0mc\x1b[42md\x1b[49;97me")
     assert runs == [
-        Run("a", Style()),
-        Run("b", Style(foreground=1, bold=True)),
-        Run("c", Style()),
-        Run("d", Style(background=2)),
-        Run("e", Style(foreground=15)),
+        StyledText("a", Style()),
+        StyledText("b", Style(foreground=1, bold=True)),
+        StyledText("c", Style()),
+        StyledText("d", Style(background=2)),
+        StyledText("e", Style(foreground=15)),
     ]
 
 

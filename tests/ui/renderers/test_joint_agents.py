@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.ui.minds.mind import Mind, mind_sections
+from gym_gui.ui.agent_snapshots.agent_snapshot import AgentSnapshot, snapshot_sections
 from gym_gui.ui.renderers import Overlay, slot_players
-from gym_gui.ui.renderers.joint_agents import recorded_together, together_of
+from gym_gui.ui.renderers.joint_agents import joint_groups_of, recorded_joint_groups
 from gym_gui.ui.theme import Theme
 
 AGENTS = ("red_0", "red_1", "blue_0")
@@ -39,9 +39,12 @@ def test_chips_say_who_is_played_together(theme: Theme) -> None:
 
 
 def test_a_look_at_one_says_with_whom_it_decides(theme: Theme) -> None:
-    together = together_of(team().link_groups)
+    together = joint_groups_of(team().link_groups)
     told = {
-        agent: {heading: words for heading, words, _ in mind_sections(Mind(agent, look(), together=link))}
+        agent: {
+            heading: words
+            for heading, words, _ in snapshot_sections(AgentSnapshot(agent, look(), joint_group=link))
+        }
         for agent, link in ((agent, together.get(agent)) for agent in AGENTS)
     }
     assert told["red_0"]["Decides together with"].startswith("red_1 (link A): one policy (seed1)")
@@ -50,5 +53,5 @@ def test_a_look_at_one_says_with_whom_it_decides(theme: Theme) -> None:
 
 
 def test_a_record_says_the_same() -> None:
-    assert recorded_together(team().to_record()) == together_of(team().link_groups)
-    assert recorded_together({"workers": {}}) == {}
+    assert recorded_joint_groups(team().to_record()) == joint_groups_of(team().link_groups)
+    assert recorded_joint_groups({"workers": {}}) == {}

@@ -43,7 +43,7 @@ def view(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) 
 
 def open_replay(view: ReplayView, qtbot: QtBot, run: Path, *args: object) -> None:
     view.show_episode(run, *args)  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: bool(view.players) and all(p.over for p in view.players))
+    qtbot.waitUntil(lambda: bool(view.players) and all(p.at_end for p in view.players))
 
 
 def stages(view: ReplayView) -> list[ReplayStage]:
@@ -232,4 +232,4 @@ def test_another_episode_is_chosen_while_one_is_played(view: ReplayView, qtbot: 
     qtbot.waitUntil(lambda: bool(view.players) and view.players[0].loaded > 0)
     named(view, PickerButton, "replay-episode").chosen.emit(2)
     qtbot.waitUntil(lambda: bool(view.players) and view.players[0].recorded.episode.episode_index == 2)
-    qtbot.waitUntil(lambda: all(p.over for p in view.players))
+    qtbot.waitUntil(lambda: all(p.at_end for p in view.players))

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.analysis import Summary, open_run, render_html, summarize
 from gym_gui.analysis.charts import IntervalChart
 from gym_gui.analysis.charts.shapes import role_colors
-from gym_gui.core.drawing.colors import LIGHT, leading_kind, told_apart
+from gym_gui.core.drawing.colors import LIGHT, kind_colors, leading_kind
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
@@ -156,7 +156,7 @@ def test_two_of_a_kind_have_their_own_colors_in_table_and_chart(
     summary = replace(summary, operators=tuple(replace(o, kinds=("rl",)) for o in summary.operators))
     view.show_analysis(summary)
     kinds = [leading_kind(operator.kinds) for operator in summary.operators]
-    colors = dict(zip((o.key for o in summary.operators), told_apart(kinds), strict=True))
+    colors = dict(zip((o.key for o in summary.operators), kind_colors(kinds), strict=True))
     image = view.table.grab().toImage()
     across = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
     chart = plot(view, "intervalPlot").chart

@@ -77,7 +77,7 @@ async def _end_trainings(store: Store) -> None:
     client = await TrainerClient.connect(store, start=False)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(30.0):
-            while going := [run for run in await client.runs() if not run.over]:
+            while going := [run for run in await client.runs() if not run.has_ended]:
                 for run in going:
                     with contextlib.suppress(UsageError):  # it has ended meanwhile
                         await client.cancel(run.run_id)

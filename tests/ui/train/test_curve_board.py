@@ -33,7 +33,7 @@ def test_each_environment_has_axes_of_its_own(context: AppContext, qtbot: QtBot)
     card.show()
     environments = {"a": "CartPole-v1", "b": "Pendulum-v1", "c": "CartPole-v1", "d": "Acrobot-v1"}
     runs = [Series(run, run.upper(), "rl") for run in environments]
-    colors.keep(list(environments))
+    colors.set_runs(list(environments))
     curves = curves_of({"a": 400.0, "b": -1200.0, "c": 450.0, "d": -90.0})
     card.show_curves(runs, curves, environments)
     drawn = [sorted(plot.curves) for plot in card.plots]

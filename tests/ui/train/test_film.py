@@ -18,7 +18,7 @@ from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.video import write_video
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers.frame_view import FrameView
-from gym_gui.ui.train.policy_live import Playable
+from gym_gui.ui.train.policy_live import WatchablePolicy
 from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from mosaic_worker.checkpoint import DESCRIPTION
 from tests.support.named import named
@@ -97,7 +97,7 @@ def test_the_newest_policy_plays_live_where_a_person_asks_and_rests_unseen(
     card.show_run("PPO", film)
     eye, note = named(card, QToolButton, "policy-now-live"), named(card, QLabel, "policy-now-step")
     assert not eye.isVisible()
-    card.offer(Playable(folder, "cleanrl_worker", "CartPole-v1", "PPO"))
+    card.offer(WatchablePolicy(folder, "cleanrl_worker", "CartPole-v1", "PPO"))
     assert eye.isVisible() and hosts() == []
     eye.click()
     qtbot.waitUntil(lambda: "frame" in card.stage.ways, timeout=PATIENCE_MS)
@@ -107,7 +107,7 @@ def test_the_newest_policy_plays_live_where_a_person_asks_and_rests_unseen(
     assert live is not None
     told = json.loads((folder / DESCRIPTION).read_text())
     (folder / DESCRIPTION).write_text(json.dumps({**told, "total_steps": steps + 1000}))
-    live.look_again()
+    live.load_newest()
     qtbot.waitUntil(lambda: note.text() == f"live, at step {steps + 1000:,}", timeout=PATIENCE_MS)
     told: list[object] = []
     context.noticed.connect(told.append)

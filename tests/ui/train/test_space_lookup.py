@@ -23,7 +23,7 @@ def test_an_environment_that_another_page_has_described_is_not_made_again(
     finish(catalog.close())
     before = psutil.Process().children()
     look = SpaceLookup(context)
-    look.look("CartPole-v1")
+    look.look_up("CartPole-v1")
     qtbot.waitUntil(lambda: look.of("CartPole-v1") != Spaces(), timeout=PATIENCE_MS)
     assert look.of("CartPole-v1") == Spaces("CartPole-v1", "discrete", "vector")
     assert psutil.Process().children() == before, "no process was started to make it"

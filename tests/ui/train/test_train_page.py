@@ -178,7 +178,7 @@ def test_short_runs(
     assert start.text() == "Start 2"
     start.click()
     qtbot.waitUntil(lambda: len(page.link.runs) == 2, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: all(run.over for run in page.link.runs), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: all(run.has_ended for run in page.link.runs), timeout=PATIENCE_MS)
     assert {(run.seed, run.group) for run in page.link.runs} == {(1, "search_2"), (2, "search_2")}
     runs = named(page, RunsView, "train-runs-view")
     titles = {runs.model.index(row, runs.model.section(columns.RUN)).data() for row in range(2)}

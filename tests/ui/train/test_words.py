@@ -58,7 +58,7 @@ def test_where_a_run_stands() -> None:
     assert summary([waiting, running, done]) == "1 running · 1 waiting for a core"
     assert summary([done]) == ""
     away = record("d", state="queued", place="one")
-    assert summary([waiting, away]) == "1 waiting for a core · 1 waiting elsewhere"
+    assert summary([waiting, away]) == "1 waiting for a core · 1 waiting on other machines"
 
 
 def test_a_return_says_what_it_is() -> None:

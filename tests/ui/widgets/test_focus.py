@@ -21,8 +21,8 @@ def test_a_game_on_a_page_that_is_not_shown_leaves_it_and_one_that_comes_back_ha
     qtbot.waitExposed(pages)
     typed.setFocus()
 
-    game.take_keys()
+    game.focus_stage()
     assert pages.focusWidget() is typed
     pages.setCurrentWidget(game)
-    game.take_keys()
+    game.focus_stage()
     assert pages.focusWidget() is named(game, StageView, "stageView")

@@ -126,11 +126,11 @@ def test_columns_give_way_to_what_is_read_first_and_come_back(qtbot: QtBot) -> N
     table.fit_columns()
     table.show()
     qtbot.waitExposed(table)
-    names = table.room_for("a fruit of usual length")
+    names = table.cell_width("a fruit of usual length")
     for room, hidden in ((400, []), (names + 80, [2]), (names, [1, 2]), (50, [1, 2]), (400, [])):
         table.resize(room, 100)
         assert [section for section in range(3) if table.isColumnHidden(section)] == hidden
-    assert table.columnWidth(2) == table.room_for("120 g")
+    assert table.columnWidth(2) == table.cell_width("120 g")
 
 
 @pytest.mark.parametrize("column", [NAME, WEIGHT], ids=["at the left", "at the right"])

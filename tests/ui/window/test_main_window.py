@@ -89,12 +89,12 @@ def own_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "operators": SlowPage,
         "results": BrokenPage,
     }
-    load = pages.Place.load
+    load = pages.PageEntry.load
 
-    def loaded(place: pages.Place) -> type[Page]:
+    def loaded(place: pages.PageEntry) -> type[Page]:
         return classes.get(place.name) or load(place)
 
-    monkeypatch.setattr(pages.Place, "load", loaded)
+    monkeypatch.setattr(pages.PageEntry, "load", loaded)
     NotePage.said.clear()
     yield
 

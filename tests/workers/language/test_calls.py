@@ -15,8 +15,8 @@ import pytest
 
 from gym_gui.workers.recorded_extras import read_object
 from mosaic_llm_worker.budget import Most, Price, estimate_tokens, most_tokens, price_of
-from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, Unanswered
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
+from mosaic_llm_worker.calls import BudgetSpent, Caller, CostSoFar, DryRun, FatalCallError, NoUsableReply
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, ReplyRequest
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, refusal
@@ -65,7 +65,9 @@ class Slot:
         await self.noted.wait()
 
     async def ask(self, step: int = 0, until: float = math.inf, prompt: Any = PROMPT) -> Completion:
-        return await self.caller.call(Place("green_0", 3, step, until=until), prompt, Ask(seed=step))
+        return await self.caller.call(
+            CallId("green_0", 3, step, until=until), prompt, ReplyRequest(seed=step)
+        )
 
     async def aclose(self) -> None:
         await self.caller.aclose()
@@ -113,7 +115,7 @@ async def test_a_call_is_recorded_with_all_that_is_known(fake: FakeModelServer) 
             "replayed": False,
         }
         assert latency > 0
-        assert slot.caller.spent == Spent(1, 1000, 20, pytest.approx(0.000162))
+        assert slot.caller.spent == CostSoFar(1, 1000, 20, pytest.approx(0.000162))
 
 
 async def test_a_picture_is_recorded_by_its_digest_and_size(fake: FakeModelServer) -> None:
@@ -153,7 +155,7 @@ async def test_a_dry_run_asks_nobody_and_estimates_the_price(fake: FakeModelServ
         with pytest.raises(DryRun, match="dry run"):
             await slot.ask(7)
         (record,) = slot.records
-        tokens = estimate_tokens(PROMPT, Ask(seed=7))
+        tokens = estimate_tokens(PROMPT, ReplyRequest(seed=7))
         assert (record["kind"], record["ref"], record["messages"]) == ("dry", "green_0/3/7/0/0", PROMPT)
         assert record["tokens"] == {"input": tokens, "output": 200}
         assert record["usd"] == pytest.approx((0.15 * tokens + 0.6 * 200) / 1e6)
@@ -168,7 +170,7 @@ async def test_the_key_is_in_no_record_and_no_log(
 ) -> None:
     fake.script = in_turn(refusal(429, KEY, retry_after="0"), refusal(401, f"no such key: {KEY}"))
     async with aclosing(Slot(fake.url)) as slot:
-        with caplog.at_level(logging.DEBUG), pytest.raises(Fatal) as caught:
+        with caplog.at_level(logging.DEBUG), pytest.raises(FatalCallError) as caught:
             await slot.ask()
         assert fake.requests[0].key == KEY
         said = [str(caught.value), repr(slot.caller), json.dumps(slot.records), caplog.text]
@@ -214,7 +216,7 @@ async def test_while_a_server_rests_nobody_asks_it(
 async def test_it_gives_up_after_its_retries(fake: FakeModelServer, answer: Raw, words: str) -> None:
     fake.script = in_turn(answer)
     async with aclosing(Slot(fake.url, retries=2)) as slot:
-        with pytest.raises(Unanswered, match=words):
+        with pytest.raises(NoUsableReply, match=words):
             await slot.ask()
         assert len(fake.requests) == 3
         (record,) = slot.records
@@ -225,7 +227,7 @@ async def test_it_gives_up_after_its_retries(fake: FakeModelServer, answer: Raw,
 async def test_it_does_not_wait_beyond_the_time_an_answer_is_wanted(fake: FakeModelServer) -> None:
     fake.script = in_turn(refusal(429, "slow down", retry_after="3600"))
     async with aclosing(Slot(fake.url)) as slot:
-        with pytest.raises(Unanswered, match=r"no answer in time.*slow down"):
+        with pytest.raises(NoUsableReply, match=r"no answer in time.*slow down"):
             await slot.ask(until=soon())
         assert len(fake.requests) == 1
         assert slot.records[0]["retries"] == 0
@@ -234,7 +236,7 @@ async def test_it_does_not_wait_beyond_the_time_an_answer_is_wanted(fake: FakeMo
 async def test_a_reply_that_comes_too_late_is_none(fake: FakeModelServer) -> None:
     fake.script = in_turn(Raw(body=b"{" * 9, stall_after=3))
     async with aclosing(Slot(fake.url)) as slot:
-        with pytest.raises(Unanswered, match="has not replied yet"):
+        with pytest.raises(NoUsableReply, match="has not replied yet"):
             await slot.ask(until=asyncio.get_running_loop().time() + 0.3)
         assert "no answer in time" in slot.records[0]["error"]
 
@@ -249,7 +251,7 @@ async def test_a_stalled_server_is_asked_again(fake: FakeModelServer) -> None:
 async def test_a_reply_without_end_is_no_reply(fake: FakeModelServer) -> None:
     fake.script = lambda request: "la " * 350_000
     async with aclosing(Slot(fake.url)) as slot:
-        with pytest.raises(Unanswered, match="1,050,000 characters"):
+        with pytest.raises(NoUsableReply, match="1,050,000 characters"):
             await slot.ask()
         (record,) = slot.records
         assert len(record["reply"]) == 2000
@@ -262,7 +264,7 @@ async def test_after_a_refused_key_nobody_is_asked_again(fake: FakeModelServer) 
     fake.script = in_turn(refusal(401, "no such key"))
     async with aclosing(Slot(fake.url)) as slot:
         for step in range(3):
-            with pytest.raises(Fatal, match="refuses the key"):
+            with pytest.raises(FatalCallError, match="refuses the key"):
                 await slot.ask(step)
         assert len(fake.requests) == 1
         assert [record["fatal"] for record in slot.records] == [True]
@@ -294,7 +296,7 @@ async def test_requests_are_as_far_apart_as_the_limit_says(fake: FakeModelServer
 async def test_whose_turn_comes_too_late_is_told_at_once(fake: FakeModelServer) -> None:
     async with aclosing(Slot(fake.url, requests_per_minute=1)) as slot:
         await slot.ask(0)
-        with pytest.raises(Unanswered, match="limit of requests per minute"):
+        with pytest.raises(NoUsableReply, match="limit of requests per minute"):
             await slot.ask(1, until=soon())
         assert len(fake.requests) == 1
 
@@ -350,7 +352,7 @@ async def test_a_part_of_a_run_has_its_part_of_the_limit(
         monkeypatch.setenv("MOSAIC_COORDINATED", part)
         async with aclosing(Slot(fake.url, requests_per_minute=6)) as slot:
             await slot.ask(0, until=soon())
-            with pytest.raises(Unanswered, match="limit of requests per minute"):
+            with pytest.raises(NoUsableReply, match="limit of requests per minute"):
                 await slot.ask(1, until=soon())
     assert len(fake.requests) == 2
 
@@ -361,7 +363,7 @@ async def test_that_others_are_not_seen_is_told(
     async with aclosing(Slot(fake.url, requests_per_minute=1)) as slot:
         shared.rmdir()
         await slot.ask(0)
-        with pytest.raises(Unanswered, match="limit of requests per minute"):
+        with pytest.raises(NoUsableReply, match="limit of requests per minute"):
             await slot.ask(1, until=soon())
     assert "applies to each process separately" in caplog.text
 
@@ -405,7 +407,7 @@ async def test_who_waits_for_the_budget_waits_no_longer_than_wanted(fake: FakeMo
     async with aclosing(Slot(fake.url, token_budget=700)) as slot:
         first = asyncio.create_task(slot.ask(0))
         await asyncio.to_thread(fake.wait_for, 1)
-        with pytest.raises(Unanswered, match="other calls"):
+        with pytest.raises(NoUsableReply, match="other calls"):
             await slot.ask(1, until=asyncio.get_running_loop().time() + 0.1)
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
@@ -437,7 +439,7 @@ async def test_a_request_that_is_given_up_before_it_is_on_record_has_cost_nothin
     async with aclosing(Slot(fake.url)) as slot:
         slot.noted.clear()
         slot.caller.begin(EpisodeStart(3, 0, tokens=10_000))
-        with pytest.raises(Unanswered, match="the run had not recorded the request by then"):
+        with pytest.raises(NoUsableReply, match="the run had not recorded the request by then"):
             await slot.ask(until=asyncio.get_running_loop().time() + 0.1)
         (record,) = slot.records
         assert record["announced"] == 1 and "unsure" not in record and record["tokens"]["input"] == 0
@@ -466,7 +468,7 @@ async def test_of_a_model_without_a_price_nothing_is_made_up(fake: FakeModelServ
     async with aclosing(Slot(fake.url, model_id="my-own")) as slot:
         await slot.ask()
         assert slot.records[0]["usd"] is None
-        assert slot.caller.spent == Spent(1, 100, 10, None)
+        assert slot.caller.spent == CostSoFar(1, 100, 10, None)
 
 
 async def test_what_a_server_had_kept_has_a_price_of_its_own(fake: FakeModelServer) -> None:
@@ -514,7 +516,7 @@ async def test_a_cache_that_may_cost_more_is_in_the_bound(fake: FakeModelServer)
 async def test_a_request_that_ran_out_of_time_may_have_been_paid_for(fake: FakeModelServer) -> None:
     fake.script = in_turn(Raw(stall_after=0))
     async with aclosing(Slot(fake.url, timeout_s=0.1, retries=1, max_tokens=100)) as slot:
-        with pytest.raises(Unanswered):
+        with pytest.raises(NoUsableReply):
             await slot.ask()
         (record,) = slot.records
         assert record["usd"] is None and record["tokens"] == {"input": 0, "output": 0}
@@ -540,7 +542,7 @@ async def test_requests_without_an_answer_use_the_budget_up(fake: FakeModelServe
 async def test_a_reply_without_words_costs_what_it_costs(fake: FakeModelServer, more: dict[str, Any]) -> None:
     fake.script = in_turn(Reply("", tokens=(1000, 20), more=more))
     async with aclosing(Slot(fake.url, retries=2)) as slot:
-        with pytest.raises(Unanswered):
+        with pytest.raises(NoUsableReply):
             await slot.ask()
         (record,) = slot.records
         assert record["tokens"] == {"input": 3000, "output": 60}
@@ -548,7 +550,7 @@ async def test_a_reply_without_words_costs_what_it_costs(fake: FakeModelServer, 
         assert "unsure" not in record
     fake.script = in_turn(Reply("", more={**more, "usage": None}))
     async with aclosing(Slot(fake.url, retries=0)) as slot:
-        with pytest.raises(Unanswered):
+        with pytest.raises(NoUsableReply):
             await slot.ask()
         assert slot.records[0]["unsure"]["requests"] == 1
 
@@ -571,12 +573,12 @@ async def test_a_limit_of_each_episode_is_one_of_each(fake: FakeModelServer) -> 
     async with aclosing(Slot(fake.url, episode_token_limit=400, max_tokens=100)) as slot:
         for episode in (3, 4):
             slot.caller.begin(EpisodeStart(episode, 0))
-            await slot.caller.call(Place("green_0", episode, 0), PROMPT, Ask())
-            await slot.caller.call(Place("green_0", episode, 1), PROMPT, Ask())
+            await slot.caller.call(CallId("green_0", episode, 0), PROMPT, ReplyRequest())
+            await slot.caller.call(CallId("green_0", episode, 1), PROMPT, ReplyRequest())
             with pytest.raises(
                 LimitReached, match="the token budget of the episode is used up: 220 of 400"
             ) as over:
-                await slot.caller.call(Place("green_0", episode, 2), PROMPT, Ask())
+                await slot.caller.call(CallId("green_0", episode, 2), PROMPT, ReplyRequest())
             assert over.value.own
             slot.caller.end(episode)
         assert len(fake.requests) == 4
@@ -678,7 +680,7 @@ async def test_which_failures_lead_on_is_said_by_kind(
         assert (await slot.ask()).text == "left"
     rest = [other for other in ("busy", "failed", "timeout", "missing", "refused") if other != kind]
     async with aclosing(Slot(fake.url, **given, fallback_on=rest)) as slot:
-        with pytest.raises((Unanswered, Fatal)):
+        with pytest.raises((NoUsableReply, FatalCallError)):
             await slot.ask()
         assert "fallback" not in slot.records[0]
 
@@ -698,7 +700,7 @@ async def test_no_other_model_is_asked_with_a_key_that_is_refused(fake: FakeMode
     fake.script = lambda request: refusal(401, "bad key")
     every = ["busy", "failed", "timeout", "missing", "refused"]
     async with aclosing(Slot(fake.url, fallback_models=["gpt-4o"], fallback_on=every)) as slot:
-        with pytest.raises(Fatal, match="refuses the key"):
+        with pytest.raises(FatalCallError, match="refuses the key"):
             await slot.ask()
         assert len(fake.requests) == 1
 
@@ -737,7 +739,7 @@ def test_a_slot_that_could_make_no_call_is_refused(wrong: Any, secrets: dict[str
 
 def test_a_dry_run_needs_no_key() -> None:
     settings = ServerSettings(client_name="anthropic", model_id="claude-haiku-4-5", dry_run=True)
-    assert Caller(settings, {}, print).spent == Spent()
+    assert Caller(settings, {}, print).spent == CostSoFar()
 
 
 # -- a real model --------------------------------------------------------------------------

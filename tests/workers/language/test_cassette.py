@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mosaic_llm_worker.calls import Caller, Fatal, Unanswered
+from mosaic_llm_worker.calls import Caller, FatalCallError, NoUsableReply
 from mosaic_llm_worker.cassette import (
     Cassette,
     Mismatch,
@@ -23,7 +23,7 @@ from mosaic_llm_worker.cassette import (
     first_difference,
     kept_messages,
 )
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place, Tool
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, ReplyRequest, Tool
 from mosaic_llm_worker.images import data_of
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_worker.worker import LoadError
@@ -32,15 +32,15 @@ from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request
 TOOL = Tool("moves", "Lists moves.", {"type": "object"})
 
 
-def prompt(place: Place) -> list[dict[str, Any]]:
+def prompt(place: CallId) -> list[dict[str, Any]]:
     return [
         {"role": "system", "content": "You are an agent.\nReply with ACTION: and a word."},
         {"role": "user", "content": f"Step {place.step}.\nA wall is ahead.\nTry {place.attempt}."},
     ]
 
 
-PLACES = [Place(agent, episode, step) for agent in ("a", "b") for episode in (0, 1) for step in range(3)]
-PLACES += [Place("a", 0, 1, attempt=1), Place("a", 0, 1, attempt=1, turn=1)]
+PLACES = [CallId(agent, episode, step) for agent in ("a", "b") for episode in (0, 1) for step in range(3)]
+PLACES += [CallId("a", 0, 1, attempt=1), CallId("a", 0, 1, attempt=1, turn=1)]
 FAILS = PLACES[4]
 
 
@@ -56,10 +56,10 @@ def script(request: Request) -> Reply | Raw | str:
 async def play(caller: Caller) -> list[Completion | str]:
     """What comes of every call, the errors as text."""
 
-    async def one(number: int, place: Place) -> Completion | str:
+    async def one(number: int, place: CallId) -> Completion | str:
         try:
-            return await caller.call(place, prompt(place), Ask(seed=number, tools=(TOOL,)))
-        except Unanswered as error:
+            return await caller.call(place, prompt(place), ReplyRequest(seed=number, tools=(TOOL,)))
+        except NoUsableReply as error:
             return str(error)
 
     return await asyncio.gather(*[one(number, place) for number, place in enumerate(PLACES)])
@@ -121,8 +121,8 @@ async def test_another_prompt_is_an_error_with_place_and_line(
 ) -> None:
     asked = prompt(PLACES[1])
     asked[1]["content"] = asked[1]["content"].replace("A wall", "A ball")
-    with pytest.raises(Fatal) as caught:
-        await replaying(recorded[0]).call(PLACES[1], asked, Ask())
+    with pytest.raises(FatalCallError) as caught:
+        await replaying(recorded[0]).call(PLACES[1], asked, ReplyRequest())
     assert str(caught.value) == (
         "call a/0/1/0/0 differs from the recorded call: message 2, line 3 was 'A wall is ahead.', "
         "is 'A ball is ahead.'"
@@ -132,9 +132,9 @@ async def test_another_prompt_is_an_error_with_place_and_line(
 async def test_a_call_that_was_not_recorded_is_an_error_with_its_place(
     recorded: tuple[Path, list[Completion | str]],
 ) -> None:
-    place = Place("a", 0, 99)
-    with pytest.raises(Fatal, match="the recording has no call a/0/99/0/0"):
-        await replaying(recorded[0]).call(place, prompt(place), Ask())
+    place = CallId("a", 0, 99)
+    with pytest.raises(FatalCallError, match="the recording has no call a/0/99/0/0"):
+        await replaying(recorded[0]).call(place, prompt(place), ReplyRequest())
 
 
 async def test_a_fatal_call_is_fatal_again(tmp_path: Path) -> None:
@@ -142,17 +142,17 @@ async def test_a_fatal_call_is_fatal_again(tmp_path: Path) -> None:
     with FakeModelServer(lambda request: refusal(401, "no")) as server:
         settings = ServerSettings(client_name="custom", base_url=server.url, model_id="m")
         async with aclosing(Caller(settings, {}, record)) as caller:
-            with pytest.raises(Fatal) as first:
-                await caller.call(PLACES[0], prompt(PLACES[0]), Ask())
-    with pytest.raises(Fatal) as second:
-        await replaying(record.file).call(PLACES[0], prompt(PLACES[0]), Ask())
+            with pytest.raises(FatalCallError) as first:
+                await caller.call(PLACES[0], prompt(PLACES[0]), ReplyRequest())
+    with pytest.raises(FatalCallError) as second:
+        await replaying(record.file).call(PLACES[0], prompt(PLACES[0]), ReplyRequest())
     assert str(first.value) == str(second.value)
 
 
 # -- the file ------------------------------------------------------------------------------
 
 
-def line(place: Place, reply: str, **more: Any) -> str:
+def line(place: CallId, reply: str, **more: Any) -> str:
     return (
         json.dumps({"kind": "chat", "ref": place.ref, "messages": prompt(place), "reply": reply, **more})
         + "\n"

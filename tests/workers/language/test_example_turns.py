@@ -29,7 +29,7 @@ ANSWER = re.compile(r"^Action: (?P<answer>.*)$", re.MULTILINE)
 
 
 def slot_of(environment: envs.Environment, agent: str, turns: list[Any]) -> dict[str, Any]:
-    team, mates, others = environment.company(agent)
+    team, mates, others = environment.team_and_others(agent)
     return {
         "agent": agent,
         "env": environment.spec.id,

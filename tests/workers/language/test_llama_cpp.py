@@ -20,9 +20,9 @@ import pytest
 from gymnasium import spaces
 
 from gym_gui.core.spaces import to_space
-from mosaic_llm_worker.calls import Caller, Unanswered
+from mosaic_llm_worker.calls import Caller, NoUsableReply
 from mosaic_llm_worker.chat_servers.providers import open_server
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
+from mosaic_llm_worker.chat_servers.servers import CallId, Completion, ReplyRequest
 from mosaic_llm_worker.forms import schema
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.server_settings import ServerSettings
@@ -81,12 +81,12 @@ def given(url: str, **more: Any) -> dict[str, Any]:
     return {"client_name": "llamacpp", "base_url": url, "temperature": 2.0, "max_tokens": 200, **more}
 
 
-async def asked(url: str, asks: list[Ask], messages: Any = ASK, **more: Any) -> list[Completion]:
+async def asked(url: str, asks: list[ReplyRequest], messages: Any = ASK, **more: Any) -> list[Completion]:
     """The replies of one caller."""
     settings = ServerSettings.model_validate(given(url, retries=0, **more))
     caller = Caller(settings, {}, lambda call: None)
     try:
-        return [await caller.call(Place("agent", 0, step), messages, ask) for step, ask in enumerate(asks)]
+        return [await caller.call(CallId("agent", 0, step), messages, ask) for step, ask in enumerate(asks)]
     finally:
         await caller.aclose()
 
@@ -96,7 +96,7 @@ async def test_the_server_lists_its_model(url: str) -> None:
     (model,) = await server.models()
     await server.aclose()
     assert model.endswith("tiny.gguf")
-    (reply,) = await asked(url, [Ask(1)], max_tokens=8)
+    (reply,) = await asked(url, [ReplyRequest(1)], max_tokens=8)
     assert reply.model == model
     assert reply.finish in ("length", "stop")
     assert reply.input_tokens > 0 and reply.output_tokens > 0
@@ -108,7 +108,7 @@ async def test_a_grammar_leaves_legal_actions_alone(url: str, name: str) -> None
     reader = Reader(space, meanings, "any")
     vocabulary = reader.vocabulary() if space.kind == "Discrete" else None
     form = schema(space, vocabulary, talk=False)
-    replies = await asked(url, [Ask(seed, form) for seed in range(SEEDS)])
+    replies = await asked(url, [ReplyRequest(seed, form) for seed in range(SEEDS)])
     readings = [reader.read(reply.text) for reply in replies]
     assert [reading.problem for reading in readings] == [""] * SEEDS, [reply.text for reply in replies]
     assert len({str(reading.action) for reading in readings}) > 1, "the weights have a say"
@@ -116,7 +116,7 @@ async def test_a_grammar_leaves_legal_actions_alone(url: str, name: str) -> None
 
 async def test_without_a_form_the_same_weights_say_nothing_that_can_be_played(url: str) -> None:
     reader = Reader(DISCRETE, WORDS, "any")
-    replies = await asked(url, [Ask(seed) for seed in range(4)], max_tokens=30)
+    replies = await asked(url, [ReplyRequest(seed) for seed in range(4)], max_tokens=30)
     assert all(reader.read(reply.text, cut=True).problem for reply in replies)
 
 
@@ -127,8 +127,8 @@ async def test_a_reply_cut_within_its_form_is_unusable_at_once(url: str) -> None
     caller = Caller(ServerSettings.model_validate(given(url, max_tokens=64)), {}, calls.append)
     for seed in range(SEEDS):
         try:
-            reply = await caller.call(Place("agent", 0, seed), ASK, Ask(seed, form))
-        except Unanswered as error:
+            reply = await caller.call(CallId("agent", 0, seed), ASK, ReplyRequest(seed, form))
+        except NoUsableReply as error:
             assert "could not parse its model's reply (500)" in str(error)
         else:
             assert reply.finish == "length" and reader.read(reply.text, cut=True).problem
@@ -137,14 +137,14 @@ async def test_a_reply_cut_within_its_form_is_unusable_at_once(url: str) -> None
 
 
 async def test_a_seed_repeats_a_reply(url: str) -> None:
-    replies = await asked(url, [Ask(seed) for seed in (1, 2, 1)], max_tokens=30)
+    replies = await asked(url, [ReplyRequest(seed) for seed in (1, 2, 1)], max_tokens=30)
     assert replies[0].text == replies[2].text != replies[1].text
 
 
 async def test_a_prompt_that_is_too_long_is_an_unusable_reply_that_says_so(url: str) -> None:
     long = [{"role": "user", "content": "x y " * 9000}]
-    with pytest.raises(Unanswered, match=r"refuses the request \(400\).*(context|exceed)"):
-        await asked(url, [Ask(1)], long, max_tokens=8)
+    with pytest.raises(NoUsableReply, match=r"refuses the request \(400\).*(context|exceed)"):
+        await asked(url, [ReplyRequest(1)], long, max_tokens=8)
 
 
 async def test_every_action_of_an_episode_is_the_models_own(url: str) -> None:

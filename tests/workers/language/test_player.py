@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from mosaic_llm_worker.calls import BudgetSpent, Fatal
-from mosaic_llm_worker.chat_servers.servers import Place
+from mosaic_llm_worker.calls import BudgetSpent, FatalCallError
+from mosaic_llm_worker.chat_servers.servers import CallId
 from mosaic_llm_worker.memory import Memory
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import call_seed
@@ -109,7 +109,7 @@ async def test_of_several_replies_the_action_that_most_name_is_played(server: Fa
 async def test_of_equally_many_votes_the_first_named_is_played(server: FakeModelServer) -> None:
     words = ("right", "left", "left", "right")
     table = Table(server, samples=4, temperature=1.0)
-    order = {call_seed(7, Place("green_0", 0, 0, 0, turn)): turn for turn in (0, 2, 3, 4)}
+    order = {call_seed(7, CallId("green_0", 0, 0, 0, turn)): turn for turn in (0, 2, 3, 4)}
 
     def script(request: Any) -> Reply:
         """The one asked first is answered last: what counts is the order of asking."""
@@ -131,7 +131,7 @@ async def test_a_reply_that_does_not_come_has_no_vote(server: FakeModelServer) -
     server.script = lambda request: refusal(500, "oops")
     assert "oops" in (await table.ask(1)).reason
     server.script = lambda request: refusal(401, "bad key")
-    with pytest.raises(Fatal):
+    with pytest.raises(FatalCallError):
         await table.ask(2)
     await table.close()
 
@@ -348,7 +348,7 @@ async def test_a_budget_and_a_refused_key_end_the_slot(server: FakeModelServer) 
         await poor.ask()
     assert not server.requests, "nothing was sent"
     server.script = lambda request: refusal(401, "bad key")
-    with pytest.raises(Fatal):
+    with pytest.raises(FatalCallError):
         await Table(server).ask()
 
 

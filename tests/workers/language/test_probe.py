@@ -15,7 +15,7 @@ import pytest
 
 import mosaic_llm_worker
 import mosaic_worker
-from mosaic_llm_worker.probe import look
+from mosaic_llm_worker.probe import check_server
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, refusal
 
 KEY = "sk-planted-0123456789abcdef"
@@ -37,7 +37,7 @@ def fake(serving: FakeModelServer) -> FakeModelServer:
 
 def probe(fake: FakeModelServer, *, key: str = KEY, ask: bool = False, **settings: Any) -> dict[str, Any]:
     given = {"client_name": "openai", "base_url": fake.url, "model_id": "a", **settings}
-    return dict(look(json.dumps({"settings": given, "key": key, "try": ask})))
+    return dict(check_server(json.dumps({"settings": given, "key": key, "try": ask})))
 
 
 def test_it_lists_the_models(fake: FakeModelServer) -> None:
@@ -76,7 +76,7 @@ def test_it_asks_for_one_word(fake: FakeModelServer) -> None:
     ],
 )
 def test_what_cannot_be_tried_is_said_in_a_sentence(text: str, words: str) -> None:
-    said = look(text)
+    said = check_server(text)
     assert (said["ok"], said["models"], said["latency_ms"]) == (False, [], None)
     assert words in said["sentence"]
     assert KEY not in json.dumps(said)

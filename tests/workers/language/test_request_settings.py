@@ -14,8 +14,8 @@ from chess_worker.settings import ChessSettings
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from mosaic_llm_worker.chat_servers.providers import open_server
-from mosaic_llm_worker.chat_servers.servers import Ask, ServerError, Tool
-from mosaic_llm_worker.server_settings import ServerSettings, said
+from mosaic_llm_worker.chat_servers.servers import ReplyRequest, ServerError, Tool
+from mosaic_llm_worker.server_settings import ServerSettings, errors_sentence
 from mosaic_llm_worker.settings import LlmSettings
 from tests.support.commands import ROOT
 from tests.support.fake_model_server import FakeModelServer, Request, refusal
@@ -44,11 +44,11 @@ def settings(url: str, client: str, **more: Any) -> ServerSettings:
     return ServerSettings.model_validate({"client_name": client, "base_url": url, "model_id": "m", **more})
 
 
-async def sent(fake: FakeModelServer, client: str, ask: Ask | None = None, **more: Any) -> Request:
+async def sent(fake: FakeModelServer, client: str, ask: ReplyRequest | None = None, **more: Any) -> Request:
     """The one request that these settings make."""
     server = open_server(settings(fake.url, client, **more), KEY)
     try:
-        await server.chat(ASK, ask or Ask())
+        await server.chat(ASK, ask or ReplyRequest())
     finally:
         await server.aclose()
     (request,) = fake.requests
@@ -58,7 +58,7 @@ async def sent(fake: FakeModelServer, client: str, ask: Ask | None = None, **mor
 def refused(client: str, **more: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         settings("http://localhost:1/v1", client, **more)
-    return said(caught.value)
+    return errors_sentence(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_the_end_of_what_stays_the_same_is_marked_for_the_cache(fake: Fake
         b'{"type": "ephemeral"}}], "temperature": 0.0}'
     )
     fake.requests.clear()
-    request = await sent(fake, "anthropic", Ask(stable=2), prompt_caching=True)
+    request = await sent(fake, "anthropic", ReplyRequest(stable=2), prompt_caching=True)
     assert request.json["system"] == "Play."
     assert request.json["messages"][0]["content"] == [{"type": "text", "text": "Where to?", **mark}]
     fake.requests.clear()
@@ -141,7 +141,7 @@ async def test_the_end_of_what_stays_the_same_is_marked_for_the_cache(fake: Fake
 
 
 async def test_a_thinking_model_is_not_made_to_call_a_tool(fake: FakeModelServer) -> None:
-    request = await sent(fake, "anthropic", Ask(form=FORM), reasoning_tokens=1024)
+    request = await sent(fake, "anthropic", ReplyRequest(form=FORM), reasoning_tokens=1024)
     assert request.json["tool_choice"] == {"type": "auto"}
 
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_asked_for_is_refused(client: str, given: dict[str, Any],
 async def test_nothing_that_a_request_says_can_be_overridden(fake: FakeModelServer) -> None:
     said_by_itself: set[str] = set()
     for client in ("openai", "openrouter", "anthropic"):
-        for ask in (Ask(1, stop=("END",), tools=(TOOL,)), Ask(1, FORM)):
+        for ask in (ReplyRequest(1, stop=("END",), tools=(TOOL,)), ReplyRequest(1, FORM)):
             said_by_itself |= (await sent(fake, client, ask, top_p=0.5, temperature=1)).json.keys()
             fake.requests.clear()
     assert len(said_by_itself) > 10
@@ -213,7 +213,7 @@ def test_chess_with_thoughts_is_played_in_words() -> None:
     assert ChessSettings.model_validate({**thinks, "reasoning_tokens": 0}).tools
     with pytest.raises(ValidationError) as caught:
         ChessSettings.model_validate({**thinks, "dialogue": "tools"})
-    assert "set dialogue to text" in said(caught.value)
+    assert "set dialogue to text" in errors_sentence(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,15 @@ import pytest
 from pydantic import ValidationError
 
 from mosaic_llm_worker.chat_servers.providers import open_server
-from mosaic_llm_worker.chat_servers.servers import Ask, ChatServer, Completion, Place, ServerError, Tool
-from mosaic_llm_worker.server_settings import BASE_URLS, ServerSettings, call_seed, said
+from mosaic_llm_worker.chat_servers.servers import (
+    CallId,
+    ChatServer,
+    Completion,
+    ReplyRequest,
+    ServerError,
+    Tool,
+)
+from mosaic_llm_worker.server_settings import BASE_URLS, ServerSettings, call_seed, errors_sentence
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
 
 KEY = "sk-planted-0123456789abcdef"
@@ -63,10 +70,12 @@ def settings(fake: FakeModelServer, client: str = "openai", **more: Any) -> Serv
     )
 
 
-async def chat(fake: FakeModelServer, client: str, ask: Ask | None = None, **more: Any) -> Completion:
+async def chat(
+    fake: FakeModelServer, client: str, ask: ReplyRequest | None = None, **more: Any
+) -> Completion:
     server = open_server(settings(fake, client, **more), KEY)
     try:
-        return await server.chat(ASK, ask or Ask())
+        return await server.chat(ASK, ask or ReplyRequest())
     finally:
         await server.aclose()
 
@@ -76,7 +85,7 @@ async def chat(fake: FakeModelServer, client: str, ask: Ask | None = None, **mor
 
 async def test_openai_gets_what_was_asked(fake: FakeModelServer) -> None:
     server = open_server(settings(fake, max_tokens=77, temperature=0.5), KEY)
-    await server.chat(DIALOGUE, Ask(seed=9, tools=(MOVES,), stop=("END",)))
+    await server.chat(DIALOGUE, ReplyRequest(seed=9, tools=(MOVES,), stop=("END",)))
     await server.aclose()
     (request,) = fake.requests
     assert request.path == "/v1/chat/completions"
@@ -95,7 +104,7 @@ async def test_openai_gets_what_was_asked(fake: FakeModelServer) -> None:
 
 async def test_anthropic_gets_the_dialogue_translated(fake: FakeModelServer) -> None:
     server = open_server(settings(fake, "anthropic", max_tokens=77, temperature=1.5), KEY)
-    await server.chat(DIALOGUE, Ask(seed=9, tools=(MOVES,), stop=("END", "\n")))
+    await server.chat(DIALOGUE, ReplyRequest(seed=9, tools=(MOVES,), stop=("END", "\n")))
     await server.aclose()
     (request,) = fake.requests
     assert request.path == "/v1/messages"
@@ -126,7 +135,7 @@ async def test_anthropic_gets_the_dialogue_translated(fake: FakeModelServer) -> 
 
 async def test_no_key_no_header(fake: FakeModelServer) -> None:
     server = open_server(settings(fake, "vllm", temperature=None), "")
-    await server.chat(ASK, Ask())
+    await server.chat(ASK, ReplyRequest())
     await server.aclose()
     (request,) = fake.requests
     assert request.key == ""
@@ -149,7 +158,7 @@ async def test_a_reply_is_the_same_whoever_speaks(fake: FakeModelServer, client:
     fake.script = lambda request: Reply(
         "Left.", "Hm, a wall.", [("moves", '{"n": 3}')], tokens=(21, 7), model="m-1-x"
     )
-    reply = await chat(fake, client, Ask(tools=(MOVES,)))
+    reply = await chat(fake, client, ReplyRequest(tools=(MOVES,)))
     assert (reply.text, reply.thinking, reply.finish) == ("Left.", "Hm, a wall.", "tool_calls")
     assert (reply.input_tokens, reply.output_tokens, reply.model) == (21, 7, "m-1-x")
     ((name, arguments),) = [(call.name, json.loads(call.arguments_json)) for call in reply.tool_calls]
@@ -216,7 +225,7 @@ async def test_openrouter_says_what_a_call_costs(fake: FakeModelServer) -> None:
 
 async def test_anthropic_gives_a_form_by_a_tool(fake: FakeModelServer) -> None:
     fake.script = lambda request: Reply("Sure.", tool_calls=[("answer", '{"action": "left"}')])
-    reply = await chat(fake, "anthropic", Ask(form=FORM))
+    reply = await chat(fake, "anthropic", ReplyRequest(form=FORM))
     assert (json.loads(reply.text), reply.tool_calls) == ({"action": "left"}, ())
     assert fake.requests[0].json["tool_choice"] == {"type": "tool", "name": "answer"}
 
@@ -243,7 +252,7 @@ async def test_a_form_comes_the_best_way_the_server_takes(
     fake: FakeModelServer, unwanted: tuple[str, ...], way: str, action: str
 ) -> None:
     fake.script = _picky(*unwanted)
-    reply = await chat(fake, "custom", Ask(form=FORM))
+    reply = await chat(fake, "custom", ReplyRequest(form=FORM))
     assert json.loads(reply.text) == {"action": action}
     assert way in fake.requests[-1].json
 
@@ -254,9 +263,9 @@ async def test_what_a_server_does_not_take_is_learnt_once_and_said_once(
     fake.script = _picky("max_tokens", "seed", "temperature", "response_format", "tool_choice")
     server = open_server(settings(fake, "custom"), "")
     with caplog.at_level(logging.INFO, "mosaic_llm_worker"):
-        replies = await asyncio.gather(*[server.chat(ASK, Ask(seed=1, form=FORM)) for _ in range(8)])
+        replies = await asyncio.gather(*[server.chat(ASK, ReplyRequest(seed=1, form=FORM)) for _ in range(8)])
         sent = len(fake.requests)
-        await server.chat(ASK, Ask(seed=1, form=FORM))
+        await server.chat(ASK, ReplyRequest(seed=1, form=FORM))
     await server.aclose()
     assert {reply.text for reply in replies} == {'{"action": "left"}'}
     assert len(fake.requests) == sent + 1
@@ -300,7 +309,7 @@ async def test_llama_cpp_gets_a_form_by_either_of_its_names(
 ) -> None:
     fake.script = _of_llama_cpp_python(*known)
     server = open_server(settings(fake, "llamacpp"), "")
-    replies = [await server.chat(ASK, Ask(form=FORM)) for _ in range(2 if len(sent) > 1 else 1)]
+    replies = [await server.chat(ASK, ReplyRequest(form=FORM)) for _ in range(2 if len(sent) > 1 else 1)]
     await server.aclose()
     assert [json.loads(reply.text) for reply in replies] == [{"action": action}] * len(replies)
     formats = [request.json.get("response_format", {}) for request in fake.requests]
@@ -311,7 +320,7 @@ async def test_llama_cpp_gets_a_form_by_either_of_its_names(
 async def test_a_value_that_is_refused_with_500_is_not_sent_again(fake: FakeModelServer) -> None:
     fake.script = lambda request: refusal(500, "1 validation error:\n  'loc': ('body', 'messages', 0)")
     with pytest.raises(ServerError, match=r"refuses the request \(500\)") as caught:
-        await chat(fake, "llamacpp", Ask(form=FORM))
+        await chat(fake, "llamacpp", ReplyRequest(form=FORM))
     assert not caught.value.may_retry
     assert len(fake.requests) == 1
 
@@ -320,7 +329,7 @@ async def test_a_reply_that_llama_server_cannot_read_is_not_asked_for_again(fake
     words = "The model produced output that does not match the expected peg-native format"
     fake.script = lambda request: refusal(500, words)
     with pytest.raises(ServerError, match=r"could not parse its model's reply.*more max_tokens") as caught:
-        await chat(fake, "llamacpp", Ask(form=FORM))
+        await chat(fake, "llamacpp", ReplyRequest(form=FORM))
     assert (caught.value.may_retry, caught.value.fatal) == (False, False)
     assert len(fake.requests) == 1
 
@@ -337,7 +346,7 @@ async def test_anthropic_models_may_take_no_temperature(fake: FakeModelServer) -
     fake.script = _picky("temperature")
     server = open_server(settings(fake, "anthropic"), KEY)
     for _ in range(2):
-        await server.chat(ASK, Ask())
+        await server.chat(ASK, ReplyRequest())
     await server.aclose()
     assert ["temperature" in request.json for request in fake.requests] == [True, False, False]
 
@@ -472,7 +481,7 @@ async def test_no_error_and_no_log_repeats_the_key(
         for raw in echo:
             fake.script = lambda request, raw=raw: raw
             with pytest.raises(ServerError) as caught:
-                await server.chat(ASK, Ask())
+                await server.chat(ASK, ReplyRequest())
             said += [str(caught.value), repr(caught.value), caught.value.reason]
     said += [repr(server), repr(vars(server)), caplog.text]
     await server.aclose()
@@ -508,8 +517,8 @@ def test_a_key_that_cannot_be_one_is_refused_unseen(fake: FakeModelServer, clien
 def test_wrong_settings_are_said_without_their_values(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError) as caught:
         ServerSettings.model_validate(wrong)
-    assert words in said(caught.value)
-    assert KEY not in said(caught.value) + str(caught.value) + repr(caught.value)
+    assert words in errors_sentence(caught.value)
+    assert KEY not in errors_sentence(caught.value) + str(caught.value) + repr(caught.value)
 
 
 # -- models and seeds ----------------------------------------------------------------------
@@ -519,7 +528,7 @@ def test_wrong_settings_are_said_without_their_values(wrong: dict[str, Any], wor
 async def test_the_only_model_of_a_server_is_meant(fake: FakeModelServer, client: str) -> None:
     fake.models = ("just-me",)
     server = open_server(settings(fake, client, model_id=""), KEY)
-    await asyncio.gather(*[server.chat(ASK, Ask()) for _ in range(4)])
+    await asyncio.gather(*[server.chat(ASK, ReplyRequest()) for _ in range(4)])
     await server.aclose()
     assert len(fake.listed) == 1
     assert {request.json["model"] for request in fake.requests} == {"just-me"}
@@ -546,7 +555,7 @@ def test_every_client_but_custom_has_an_address() -> None:
 
 def test_a_seed_belongs_to_its_call() -> None:
     places = [
-        Place("a", 0, step, attempt, turn) for step in range(20) for attempt in range(3) for turn in range(3)
+        CallId("a", 0, step, attempt, turn) for step in range(20) for attempt in range(3) for turn in range(3)
     ]
     drawn = [call_seed(2**63 + 5, place) for place in places]
     assert len(set(drawn)) == len(places)
@@ -595,7 +604,7 @@ async def test_a_call_that_streams_is_put_together(fake: FakeModelServer) -> Non
             for n, p in enumerate(pieces)
         )
     )
-    (call,) = (await chat(fake, "custom", Ask(tools=(MOVES,)))).tool_calls
+    (call,) = (await chat(fake, "custom", ReplyRequest(tools=(MOVES,)))).tool_calls
     assert (call.id, call.name, call.arguments_json) == ("c9", "moves", '{"n": 2}')
 
 
@@ -613,7 +622,7 @@ async def test_a_server_that_only_streams_is_asked_to(fake: FakeModelServer, wor
 
     fake.script = script
     server = open_server(settings(fake, "custom"), KEY)
-    assert [(await server.chat(ASK, Ask())).text for _ in range(2)] == ["<action>right</action>"] * 2
+    assert [(await server.chat(ASK, ReplyRequest())).text for _ in range(2)] == ["<action>right</action>"] * 2
     await server.aclose()
     assert len(fake.requests) == 3, "it is learnt once"
 
@@ -631,7 +640,7 @@ async def test_the_systems_words_go_to_the_question_where_there_is_no_such_role(
     fake.script = script
     server = open_server(settings(fake, "custom"), KEY)
     for dialogue in ([{"role": "system", "content": "You walk."}, *ASK], DIALOGUE):
-        assert (await server.chat(dialogue, Ask())).text == "<action>right</action>"
+        assert (await server.chat(dialogue, ReplyRequest())).text == "<action>right</action>"
     await server.aclose()
     assert fake.requests[1].messages == [{"role": "user", "content": "You walk.\n\nWhere to?"}]
     pictured = fake.requests[2].messages[0]["content"]
@@ -641,7 +650,7 @@ async def test_the_systems_words_go_to_the_question_where_there_is_no_such_role(
 async def test_parameters_of_the_address_stand_behind_every_path(fake: FakeModelServer) -> None:
     given = f"{fake.url}/deployments/m-1/?api-version=2024-10-21"
     server = open_server(settings(fake, "custom", base_url=given), KEY)
-    await server.chat(ASK, Ask())
+    await server.chat(ASK, ReplyRequest())
     await server.models()
     await server.aclose()
     assert fake.requests[0].path == "/v1/deployments/m-1/chat/completions?api-version=2024-10-21"

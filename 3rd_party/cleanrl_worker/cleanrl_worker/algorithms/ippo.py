@@ -30,7 +30,7 @@ from cleanrl_worker.algorithms.ppo_lstm import RecurrentPPO, forget
 from cleanrl_worker.config.joint import IPPOConfig, JointConfig
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.session import JointSession
-from cleanrl_worker.vector_environments import Seen
+from cleanrl_worker.vector_environments import PolicyInput
 from mosaic_worker.learning.training_state import State
 
 
@@ -82,7 +82,7 @@ class IPPO:
         """Build the learner of a group; ``rest`` contains the other arguments of :class:`PPO`."""
         return (RecurrentPPO if config.lstm_size else PPO)(config, view, *rest)
 
-    def shown(self, seen: Mapping[str, Seen]) -> dict[str, Tensor]:
+    def shown(self, seen: Mapping[str, PolicyInput]) -> dict[str, Tensor]:
         """Return the input of each network, (N x G, …), by group."""
         return {name: torch.from_numpy(each.observations) for name, each in seen.items()}
 
@@ -142,8 +142,8 @@ class IPPO:
 
 @torch.no_grad()
 def collect_rollout(
-    team: IPPO, environments: JointEnvironments, session: JointSession, seen: dict[str, Seen]
-) -> tuple[dict[str, Rollout], dict[str, Tensor | None], dict[str, Seen]]:
+    team: IPPO, environments: JointEnvironments, session: JointSession, seen: dict[str, PolicyInput]
+) -> tuple[dict[str, Rollout], dict[str, Tensor | None], dict[str, PolicyInput]]:
     """Collect one rollout; return it by group, with marks of rows that acted and the next observations."""
     config, step = team.config, session.step
     shown = team.shown(seen)
@@ -182,8 +182,8 @@ def collect_rollout(
     return rollouts, {name: _rows(rows) for name, rows in acted.items()}, seen
 
 
-def _as_seen(shown: Tensor, seen: Seen) -> Seen:
-    return Seen(shown.numpy(), seen.masks)
+def _as_seen(shown: Tensor, seen: PolicyInput) -> PolicyInput:
+    return PolicyInput(shown.numpy(), seen.masks)
 
 
 def _evaluate(learner: PPO, observations: Tensor) -> tuple[Tensor, Tensor]:

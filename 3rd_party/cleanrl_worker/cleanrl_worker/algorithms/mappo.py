@@ -27,7 +27,7 @@ from cleanrl_worker.architecture import Architecture
 from cleanrl_worker.config.joint import JointConfig, MAPPOConfig
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.session import JointSession
-from cleanrl_worker.vector_environments import Seen
+from cleanrl_worker.vector_environments import PolicyInput
 
 
 def train(config: MAPPOConfig, environments: JointEnvironments, session: JointSession) -> MAPPO:
@@ -89,7 +89,7 @@ class MAPPO(IPPO):
         central = sum(len(v.group.agents) * self._sizes[n] for n, v in self.environments.views.items())
         return kind(config, CentralView(view, central), *rest)
 
-    def shown(self, seen: Mapping[str, Seen]) -> dict[str, Tensor]:
+    def shown(self, seen: Mapping[str, PolicyInput]) -> dict[str, Tensor]:
         """Return the input of each network: its own observation, then those of all agents of the copy."""
         own = {name: torch.from_numpy(each.observations).float().flatten(1) for name, each in seen.items()}
         copies = self.config.num_envs

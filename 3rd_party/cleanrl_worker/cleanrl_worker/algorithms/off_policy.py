@@ -27,7 +27,7 @@ from cleanrl_worker.state import (
     restore_module,
     restore_optimizer,
 )
-from cleanrl_worker.vector_environments import Environments, Seen
+from cleanrl_worker.vector_environments import Environments, PolicyInput
 from mosaic_worker.learning.training_command import TrainingFailed
 from mosaic_worker.learning.training_state import State
 
@@ -100,9 +100,9 @@ class Learner(ABC, Generic[_Policy]):
 
     def twin(self, module: _Module) -> _Module:
         """Return a copy of a module as a slowly updated target network; its state is saved for resuming."""
-        return self.kept("target", copy.deepcopy(module).requires_grad_(False))
+        return self.register_module("target", copy.deepcopy(module).requires_grad_(False))
 
-    def kept(self, name: str, module: _Module) -> _Module:
+    def register_module(self, name: str, module: _Module) -> _Module:
         """Register a module outside the policy, so that its state is saved for resuming."""
         self._modules[name] = module
         return module
@@ -144,7 +144,7 @@ class Learner(ABC, Generic[_Policy]):
 
 
 def train_off_policy(
-    config: Any, environments: Environments, seen: Seen, session: Session, learner: Learner[Any]
+    config: Any, environments: Environments, seen: PolicyInput, session: Session, learner: Learner[Any]
 ) -> None:
     """Act, store transitions and learn up to ``config.total_steps`` steps or until the session stops.
 
@@ -194,7 +194,7 @@ def train_off_policy(
             break
 
 
-def as_tensor(seen: Seen, device: torch.device) -> Tensor:
+def as_tensor(seen: PolicyInput, device: torch.device) -> Tensor:
     """Return the observations as a tensor, in their own dtype."""
     return torch.from_numpy(seen.observations).to(device)
 

@@ -40,7 +40,7 @@ from cleanrl_worker.state import (
     restore_module,
     restore_optimizer,
 )
-from cleanrl_worker.vector_environments import Environments, Seen, Transition
+from cleanrl_worker.vector_environments import Environments, PolicyInput, Transition
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.training_command import TrainingFailed
 from mosaic_worker.learning.training_state import State
@@ -72,7 +72,7 @@ class LearnerView(Protocol):
     def actions(self) -> int: ...
 
 
-class Played(LearnerView, Protocol):
+class TrainingEnvironments(LearnerView, Protocol):
     """Environments that can be stepped: with one agent, or games of one agent against others."""
 
     def step(self, actions: Any) -> Transition: ...
@@ -189,7 +189,7 @@ class PPO:
 class Recorder:
     """Fills a rollout, one step at a time."""
 
-    def __init__(self, learner: PPO, environments: LearnerView, seen: Seen) -> None:
+    def __init__(self, learner: PPO, environments: LearnerView, seen: PolicyInput) -> None:
         config, head, device = learner.config, learner.head, learner.device
         self._gamma, self._device = config.gamma, device
         shape = (config.num_steps, learner.num_envs)
@@ -204,7 +204,7 @@ class Recorder:
         self.values, self.rewards, self.dones = (torch.zeros(shape, device=device) for _ in range(3))
         self._distribution, self._params = learner.distribution, list[Tensor]()
 
-    def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
+    def show(self, t: int, seen: PolicyInput) -> tuple[Tensor, Tensor | None]:
         """Store a step's observations and masks; return both as tensors."""
         self.observations[t] = torch.from_numpy(seen.observations)
         if seen.masks is not None:
@@ -247,7 +247,9 @@ class Recorder:
 
 
 @torch.no_grad()
-def collect_rollout(learner: PPO, environments: Played, session: Session, seen: Seen) -> tuple[Rollout, Seen]:
+def collect_rollout(
+    learner: PPO, environments: TrainingEnvironments, session: Session, seen: PolicyInput
+) -> tuple[Rollout, PolicyInput]:
     """Collect one rollout with the current network; return it with the next observations."""
     config, network, device = learner.config, learner.model, learner.device
     record = Recorder(learner, environments, seen)

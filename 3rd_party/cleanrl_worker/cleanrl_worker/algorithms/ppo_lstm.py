@@ -33,7 +33,7 @@ from cleanrl_worker.architecture import Architecture
 from cleanrl_worker.config.ppo import PPOLSTMConfig
 from cleanrl_worker.network import RecurrentActorCritic
 from cleanrl_worker.session import Session
-from cleanrl_worker.vector_environments import Environments, Seen
+from cleanrl_worker.vector_environments import Environments, PolicyInput
 from mosaic_worker.learning.training_state import State
 
 
@@ -92,8 +92,8 @@ class RecurrentPPO(PPO):
 
 @torch.no_grad()
 def collect_rollout(
-    learner: RecurrentPPO, environments: Environments, session: Session, seen: Seen
-) -> tuple[Rollout, Seen]:
+    learner: RecurrentPPO, environments: Environments, session: Session, seen: PolicyInput
+) -> tuple[Rollout, PolicyInput]:
     """Collect one rollout with the current network; return it with the next observations."""
     config, network, device = learner.config, learner.model, learner.device
     record = Recorder(learner, environments, seen)

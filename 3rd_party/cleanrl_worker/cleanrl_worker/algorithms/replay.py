@@ -18,7 +18,7 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
-from cleanrl_worker.vector_environments import Seen, Transition
+from cleanrl_worker.vector_environments import PolicyInput, Transition
 
 Kind = tuple[tuple[int, ...], DTypeLike]
 """Shape and dtype of one observation or action."""
@@ -83,7 +83,7 @@ class ReplayBuffer:
         """Return the number of stored transitions."""
         return self._size
 
-    def add(self, seen: Seen, actions: NDArray[Any], transition: Transition) -> None:
+    def add(self, seen: PolicyInput, actions: NDArray[Any], transition: Transition) -> None:
         """Store one step of N environments.
 
         Args:

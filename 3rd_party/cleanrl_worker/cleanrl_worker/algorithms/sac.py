@@ -40,7 +40,7 @@ class SAC(ContinuousLearner):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.target = self.twin(self.policy.critics)
-        self.temperature = self.kept("temperature", Temperature(self.config.alpha).to(self.device))
+        self.temperature = self.register_module("temperature", Temperature(self.config.alpha).to(self.device))
         self.temperature_optimizer = self.adam("temperature", self.temperature, self.config.q_learning_rate)
         self.target_entropy = -float(self.bounds.size)
 

@@ -88,7 +88,7 @@ def train(config: SelfPlayConfig, games: Games, session: Session) -> PPO:
     for number in range(session.step // config.batch_size, config.num_updates):
         learner.anneal(number)
         rollout, seen = collect_rollout(learner, games, session, seen)
-        for result in games.taken():
+        for result in games.ended_games():
             league.met(league.of(result.others), result.score, result.total)
             if result.score is not None:
                 recent.append(result.score)
@@ -121,7 +121,7 @@ def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
     found.matchmaking = config.matchmaking
     for member in found.members:
         if member.step is not None:
-            games.hold(member.name, SeatedPolicy(found.place(member)))
+            games.register(member.name, SeatedPolicy(found.place(member)))
         elif member.name not in pool:
             raise ConfigError(
                 f"{member.name}, a member of the league, is no longer in the pool. Put it back, or "
@@ -139,7 +139,7 @@ def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
     description, weights = session.policy()
     save_checkpoint(league.folder / name, description, safetensors.torch.save(weights))
     league.add(Member(name, name, session.step, league.rating))
-    games.hold(name, SeatedPolicy(league.folder / name))
+    games.register(name, SeatedPolicy(league.folder / name))
     league.write(session.step)
 
 

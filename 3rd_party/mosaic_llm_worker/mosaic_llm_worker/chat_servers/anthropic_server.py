@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 from mosaic_llm_worker.chat_servers.caching import MARK, marked
 from mosaic_llm_worker.chat_servers.models import OnlyModel, model_names
 from mosaic_llm_worker.chat_servers.replies import as_object, as_text, count, objects, plain
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, ToolCall
-from mosaic_llm_worker.chat_servers.transport import Refused, Transport
+from mosaic_llm_worker.chat_servers.servers import Completion, Message, ReplyRequest, ToolCall
+from mosaic_llm_worker.chat_servers.transport import RequestRefused, Transport
 from mosaic_llm_worker.chat_servers.usage import held_back, usage_of, without_reply
 from mosaic_llm_worker.server_settings import ServerSettings
 
@@ -43,13 +43,13 @@ class AnthropicServer:
         self._model = OnlyModel(settings.model_id)
         self._cold = False
 
-    async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def chat(self, messages: Sequence[Message], ask: ReplyRequest) -> Completion:
         """Send one request; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         model = await self._model.name(self._transport)
         payload = self._payload(model, messages, ask)
         try:
             reply = await self._transport.post("messages", payload)
-        except Refused as error:
+        except RequestRefused as error:
             if "temperature" not in payload or not error.names("temperature"):
                 raise
             if not self._cold:
@@ -68,7 +68,7 @@ class AnthropicServer:
         """Close the connections; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         await self._transport.aclose()
 
-    def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
+    def _payload(self, model: str, messages: Sequence[Message], ask: ReplyRequest) -> dict[str, Any]:
         settings = self._settings
         system, turns = translate(marked(messages, ask.stable) if settings.prompt_caching else messages)
         payload: dict[str, Any] = {"model": model, "max_tokens": settings.longest_reply, "messages": turns}
@@ -94,7 +94,9 @@ class AnthropicServer:
             payload["tool_choice"] = {"type": "auto"} if thinks else {"type": "tool", "name": ask.form_name}
         return payload | settings.extra_body
 
-    def _completion(self, reply: Mapping[str, Any], messages: Sequence[Message], ask: Ask) -> Completion:
+    def _completion(
+        self, reply: Mapping[str, Any], messages: Sequence[Message], ask: ReplyRequest
+    ) -> Completion:
         counts, most = as_object(reply.get("usage")), self._settings.longest_reply
         parts = {name: count(counts.get(name)) for name in _PROMPT_TOKENS}
         given = None if parts["input_tokens"] is None else sum(tokens or 0 for tokens in parts.values())

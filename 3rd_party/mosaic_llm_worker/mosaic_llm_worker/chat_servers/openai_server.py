@@ -11,8 +11,8 @@ from typing import Any, Final
 from mosaic_llm_worker.chat_servers.caching import marked
 from mosaic_llm_worker.chat_servers.models import OnlyModel, model_names
 from mosaic_llm_worker.chat_servers.replies import as_object, as_text, count, objects, plain
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, ToolCall
-from mosaic_llm_worker.chat_servers.transport import Refused, Transport
+from mosaic_llm_worker.chat_servers.servers import Completion, Message, ReplyRequest, ToolCall
+from mosaic_llm_worker.chat_servers.transport import RequestRefused, Transport
 from mosaic_llm_worker.chat_servers.usage import Usage, held_back, usage_of, without_reply
 from mosaic_llm_worker.server_settings import ServerSettings
 
@@ -65,14 +65,14 @@ class OpenAIServer:
         self._ways = _WAYS_OF.get(settings.client_name, _WAYS)
         self._way = self._ways[0]
 
-    async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def chat(self, messages: Sequence[Message], ask: ReplyRequest) -> Completion:
         """Send one request; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         model = await self._model.name(self._transport)
         payload = self._payload(model, messages, ask)
         while True:
             try:
                 reply = await self._transport.post("chat/completions", payload)
-            except Refused as error:
+            except RequestRefused as error:
                 self._learn(error, payload)
                 again = self._payload(model, messages, ask)
                 if again == payload:
@@ -97,7 +97,7 @@ class OpenAIServer:
 
     # -- the request -----------------------------------------------------------------------
 
-    def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
+    def _payload(self, model: str, messages: Sequence[Message], ask: ReplyRequest) -> dict[str, Any]:
         payload: dict[str, Any] = {"model": model, "messages": self._shown(messages, ask)}
         payload[self._limit] = self._settings.longest_reply
         wanted = {
@@ -118,7 +118,7 @@ class OpenAIServer:
                 payload[_COUNTED] = {"include_usage": True}
         return payload | self._sampling() | self._settings.extra_body
 
-    def _shown(self, messages: Sequence[Message], ask: Ask) -> list[Message]:
+    def _shown(self, messages: Sequence[Message], ask: ReplyRequest) -> list[Message]:
         if self._no_system:
             messages = without_system(messages)
         # Among servers with this API, only OpenRouter has models that need a mark.
@@ -141,7 +141,7 @@ class OpenAIServer:
             sampling["reasoning"] = {"max_tokens": settings.reasoning_tokens}
         return sampling
 
-    def _form(self, ask: Ask) -> dict[str, Any]:
+    def _form(self, ask: ReplyRequest) -> dict[str, Any]:
         if self._way == "schema":
             schema = {"name": ask.form_name, "schema": ask.form, "strict": True}
             return {"response_format": {"type": "json_schema", "json_schema": schema}}
@@ -153,7 +153,7 @@ class OpenAIServer:
             return {"tools": [tool], "tool_choice": named}
         return {}
 
-    def _learn(self, error: Refused, payload: Mapping[str, Any]) -> None:
+    def _learn(self, error: RequestRefused, payload: Mapping[str, Any]) -> None:
         """Leave out the parameter that the server has refused, in this and all later requests."""
         if self._limit == _LIMITS[0] and error.names(_LIMITS[0]):
             self._limit = _LIMITS[1]
@@ -191,7 +191,9 @@ class OpenAIServer:
 
     # -- the reply -------------------------------------------------------------------------
 
-    def _completion(self, reply: Mapping[str, Any], messages: Sequence[Message], ask: Ask) -> Completion:
+    def _completion(
+        self, reply: Mapping[str, Any], messages: Sequence[Message], ask: ReplyRequest
+    ) -> Completion:
         choices = objects(reply.get("choices"))
         choice = choices[0] if choices else dict[str, Any]()
         said = as_object(choice.get("message"))

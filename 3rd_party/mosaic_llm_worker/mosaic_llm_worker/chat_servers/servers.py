@@ -22,7 +22,7 @@ answer.
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallId:
     """Identifies a call of a run.
 
     Attributes:
@@ -78,7 +78,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ReplyRequest:
     """Requirements for one reply.
 
     Attributes:
@@ -183,7 +183,7 @@ def too_slow(url: str, limit_s: float, *, unsure: bool = True) -> ServerError:
 class ChatServer(Protocol):
     """A server that completes conversations."""
 
-    async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def chat(self, messages: Sequence[Message], ask: ReplyRequest) -> Completion:
         """Send one request once and return the reply.
 
         Raises:

@@ -65,7 +65,7 @@ for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
-class Refused(ServerError):
+class RequestRefused(ServerError):
     """The server has understood the request and refuses it.
 
     Attributes:
@@ -74,21 +74,23 @@ class Refused(ServerError):
 
     def __init__(self, reason: str, said: str, *, fatal: bool = False, missing: bool = False) -> None:
         super().__init__(reason, fatal=fatal or missing, kind="missing" if missing else "")
-        self.said = said
+        self.message = said
 
     def names(self, parameter: str) -> bool:
         """Return whether the server refuses this parameter."""
-        return bool(re.search(rf"\b{parameter}\b", self.said) and _UNWANTED.search(self.said))
+        return bool(re.search(rf"\b{parameter}\b", self.message) and _UNWANTED.search(self.message))
 
     @property
     def only_streams(self) -> bool:
         """Return whether the server requires ``stream`` in the request."""
-        return bool(_ONLY_STREAMS.search(self.said))
+        return bool(_ONLY_STREAMS.search(self.message))
 
     @property
     def wants_no_system(self) -> bool:
         """Return whether the model refuses the system role."""
-        return bool(_NO_SYSTEM.search(self.said) and (_UNWANTED.search(self.said) or "only" in self.said))
+        return bool(
+            _NO_SYSTEM.search(self.message) and (_UNWANTED.search(self.message) or "only" in self.message)
+        )
 
 
 class Transport:
@@ -252,13 +254,13 @@ class Transport:
                 unsure=status in _WHILE_AT_IT,
             )
         if _NO_MODEL.search(everything):
-            return Refused(
+            return RequestRefused(
                 f"{where} does not have this model ({status}): {message}", everything, missing=True
             )
         if status in (404, 405):
             reason = f"there is no chat at {self._url} ({status}; base_url usually ends with /v1): {message}"
-            return Refused(reason, everything, fatal=True)
-        return Refused(f"{where} refuses the request ({status}): {message}", everything)
+            return RequestRefused(reason, everything, fatal=True)
+        return RequestRefused(f"{where} refuses the request ({status}): {message}", everything)
 
     def _clean(self, text: str) -> str:
         """Return a server's message for a log: one short line, without the key."""
@@ -273,7 +275,7 @@ def _lasting(where: str, message: str, everything: str) -> ServerError | None:
     else ``None``.
     """
     if _NOT_VALID.search(message):
-        return Refused(f"{where} refuses the request (500): {message}", everything)
+        return RequestRefused(f"{where} refuses the request (500): {message}", everything)
     if _BLIND.search(message):
         return ServerError(
             f"the model of {where} accepts no images (500): {message}; serve one that does", fatal=True

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from mosaic_llm_worker.budget import estimate_tokens, prompt_bytes
 from mosaic_llm_worker.chat_servers.replies import count
-from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, ServerError
+from mosaic_llm_worker.chat_servers.servers import Completion, Message, ReplyRequest, ServerError
 
 _SLACK: Final = 200_000
 """Tokens beyond those that a text's length explains: a server's own text before a prompt, hidden
@@ -34,7 +34,12 @@ class Usage(NamedTuple):
 
 
 def usage_of(
-    given: object, made: object, messages: Sequence[Message], ask: Ask, said: str, max_tokens: int
+    given: object,
+    made: object,
+    messages: Sequence[Message],
+    ask: ReplyRequest,
+    reply_text: str,
+    max_tokens: int,
 ) -> Usage:
     """Return the tokens of a request: the server's counts if they are plausible for the lengths, else
     estimates.
@@ -49,8 +54,10 @@ def usage_of(
     """
     size, pictures = prompt_bytes(messages, ask)
     prompt = _checked("prompt", given, size, size + _PICTURE * pictures, estimate_tokens(messages, ask))
-    length = len(said.encode("utf-8", "replace"))
-    reply = _checked("reply", made, length, length + 4 * max_tokens, estimate_tokens([{"content": said}]))
+    length = len(reply_text.encode("utf-8", "replace"))
+    reply = _checked(
+        "reply", made, length, length + 4 * max_tokens, estimate_tokens([{"content": reply_text}])
+    )
     doubts = " and ".join(doubt for doubt in (prompt[1], reply[1]) if doubt)
     return Usage(prompt[0], reply[0], f"{doubts}: estimated from the length" if doubts else "")
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mosaic_llm_worker.parsing.synonyms import synonyms
 
 
-class Named(NamedTuple):
+class NamedActions(NamedTuple):
     """Actions that a place in a text names.
 
     Attributes:
@@ -42,7 +42,7 @@ def taken_back_at(text: str) -> list[int]:
     return [match.start("word") for match in _pattern().finditer(text)]
 
 
-def chosen(named: Iterable[Named], text: str) -> tuple[int, ...]:
+def chosen(named: Iterable[NamedActions], text: str) -> tuple[int, ...]:
     """Return the actions that a text decides for and does not take back; without a decision, a single named
     action.
     """

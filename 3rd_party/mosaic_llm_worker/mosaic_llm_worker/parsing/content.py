@@ -27,7 +27,7 @@ _JOINED: Final = (["or"], ["and"], ["then"])
 _EXPLAINED: Final = re.compile(r"\s*(?::\s|\s\(|\s-\s)")
 
 
-class Read(NamedTuple):
+class PhraseActions(NamedTuple):
     """The actions that a phrase names.
 
     Attributes:
@@ -39,60 +39,60 @@ class Read(NamedTuple):
     problem: str = ""
 
 
-def read_content(content: str, vocabulary: Vocabulary) -> Read:
+def read_content(content: str, vocabulary: Vocabulary) -> PhraseActions:
     """Read the content of a marked answer: a name, a number, a list, or an explained action."""
     bare = stripped(_BULLET.sub("", " ".join(content.split())))
     if not bare:
-        return Read()
+        return PhraseActions()
     if found := vocabulary.whole(bare):
-        return Read(tuple(sorted(found)))
+        return PhraseActions(tuple(sorted(found)))
     for read in (_number, _word_and_number, _list, _explained):
-        if (result := read(bare, vocabulary)) != Read():
+        if (result := read(bare, vocabulary)) != PhraseActions():
             return result
     text = prepared(content)
-    return Read(chosen(decided(text, vocabulary), text))
+    return PhraseActions(chosen(decided(text, vocabulary), text))
 
 
-def _number(bare: str, vocabulary: Vocabulary) -> Read:
+def _number(bare: str, vocabulary: Vocabulary) -> PhraseActions:
     match = _NUMBER.match(bare)
     if match is None:
-        return Read()
+        return PhraseActions()
     number = int(match[1])
     if found := vocabulary.number(number):
-        return Read(tuple(sorted(found)))
+        return PhraseActions(tuple(sorted(found)))
     if vocabulary.numbered:
         last = vocabulary.first + vocabulary.count - 1
-        return Read(problem=f"{number} is no action; they are {vocabulary.first} to {last}")
-    return Read(problem=f"the number {number} names no action here")
+        return PhraseActions(problem=f"{number} is no action; they are {vocabulary.first} to {last}")
+    return PhraseActions(problem=f"the number {number} names no action here")
 
 
-def _word_and_number(bare: str, vocabulary: Vocabulary) -> Read:
+def _word_and_number(bare: str, vocabulary: Vocabulary) -> PhraseActions:
     """Read ``"2: forward"`` or ``"forward (2)"``; if both parts name an action, it must be the same."""
     if (match := _NUMBER_BEHIND.match(bare)) is not None:
         number, words = int(match[2]), match[1]
     elif (match := _WITH_NUMBER.match(bare)) is not None:
         number, words = int(match[1]), match[2] or match[3]
     else:
-        return Read()
+        return PhraseActions()
     named = read_content(words, vocabulary)
     if not named.actions:
-        return Read()
+        return PhraseActions()
     by_number = tuple(sorted(vocabulary.number(number))) if vocabulary.numbered else ()
     # "1. forward" may be the first entry of a list; if the number is an action too, the meaning is not
     # certain.
     if not by_number or set(by_number) & set(named.actions):
         return named
-    return Read(joined([named.actions, by_number]))
+    return PhraseActions(joined([named.actions, by_number]))
 
 
-def _list(bare: str, vocabulary: Vocabulary) -> Read:
+def _list(bare: str, vocabulary: Vocabulary) -> PhraseActions:
     """Read a list of actions: ``"left, forward"``, ``"left or right"``, ``"left -> forward"``."""
     joins = "|".join(re.escape(join) for join in synonyms().joins)
     parts = re.split(rf"{_LISTED.pattern}|\s+(?:{joins})\s+", bare, flags=re.IGNORECASE)
     named = [_actions_of_part(stripped(part), vocabulary) for part in parts if part.strip()]
     if len(named) < 2 or not all(named):
-        return Read()
-    return Read(joined(named))
+        return PhraseActions()
+    return PhraseActions(joined(named))
 
 
 def _actions_of_part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
@@ -100,18 +100,18 @@ def _actions_of_part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
     return tuple(sorted(found)) if found else _number(part, vocabulary).actions
 
 
-def _explained(bare: str, vocabulary: Vocabulary) -> Read:
+def _explained(bare: str, vocabulary: Vocabulary) -> PhraseActions:
     """Read an explained action: ``"left: turn left on the spot"``, ``"forward (towards the ball on the
     left)"``.
     """
     match = _EXPLAINED.search(bare)
     found = vocabulary.find(stripped(bare[: match.start()])) if match is not None else ()
     if match is None or not found:
-        return Read()
+        return PhraseActions()
     rest = bare[match.end() :]
     more = _SENTENCE_END.search(rest) or taken_back_at(rest) or plain(rest).split()[:1] in _JOINED
     # Longer text is read as any other text.
-    return Read() if more else Read(tuple(sorted(found)))
+    return PhraseActions() if more else PhraseActions(tuple(sorted(found)))
 
 
 def several(actions: tuple[int, ...], vocabulary: Vocabulary) -> str:

@@ -51,7 +51,7 @@ _MOST_BRACES: Final = 24
 _MOST_JSON: Final = 8_000
 
 
-class Strength(IntEnum):
+class MarkCertainty(IntEnum):
     """Certainty of a mark of an answer; only a reply's marks of the highest certainty count."""
 
     FORM = 0
@@ -62,7 +62,7 @@ class Strength(IntEnum):
     """Any other label."""
 
 
-class Either(NamedTuple):
+class AmbiguousObject(NamedTuple):
     """Possible meanings of a JSON object without a key for the answer.
 
     Attributes:
@@ -74,7 +74,7 @@ class Either(NamedTuple):
     data: Any
 
 
-class Marked(NamedTuple):
+class MarkedAnswer(NamedTuple):
     """A marked answer of a reply.
 
     Attributes:
@@ -84,11 +84,11 @@ class Marked(NamedTuple):
     """
 
     at: int
-    strength: Strength
+    strength: MarkCertainty
     value: Any
 
 
-class Marks(NamedTuple):
+class MarkedContents(NamedTuple):
     """The marked contents of a reply.
 
     Attributes:
@@ -98,13 +98,13 @@ class Marks(NamedTuple):
         problem: Why there is no answer although the reply contains marks.
     """
 
-    answers: tuple[Marked, ...]
+    answers: tuple[MarkedAnswer, ...]
     said: str
     rest: str
     problem: str
 
 
-def marks(text: str) -> Marks:
+def marks(text: str) -> MarkedContents:
     """Find all marked contents of a reply."""
     said = [match[1] or match[2] or "" for match in _SAY.finditer(text)]
     rest = _SAY.sub(_blank, text)
@@ -113,7 +113,7 @@ def marks(text: str) -> Marks:
     if not found:
         where = without_markup(rest)
         found = list(_labeled(where))
-    surest = min((mark.strength for mark in found), default=Strength.LABEL)
+    surest = min((mark.strength for mark in found), default=MarkCertainty.LABEL)
     given = [mark for mark in found if mark.strength is surest]
     answers = [mark for mark in given if not _is_placeholder(mark.value)]
     back = taken_back_at(where)
@@ -122,7 +122,7 @@ def marks(text: str) -> Marks:
     if given and not standing:
         problem = "takes its answer back" if answers else "repeats the form without an action in it"
     spoken_out = next((words for words in (_cleaned(each) for each in said) if words), "")
-    return Marks(standing, spoken_out, rest, problem)
+    return MarkedContents(standing, spoken_out, rest, problem)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -141,7 +141,7 @@ def _is_placeholder(value: Any) -> bool:
     return value is None
 
 
-def _forms(text: str, said: list[str]) -> Iterator[Marked]:
+def _forms(text: str, said: list[str]) -> Iterator[MarkedAnswer]:
     values: list[tuple[int, Any]] = []
     for end, found in _objects(text):
         values += [(end, each) for each in _answers_in(found, said)]
@@ -154,7 +154,7 @@ def _forms(text: str, said: list[str]) -> Iterator[Marked]:
         values += [(m.start(1), m[1]) for m in (*_CLOSED_ONLY.finditer(text), *_entry().finditer(text))]
     values += [(m.start(1), _LATEX.sub(r"\1", m[1])) for m in _BOXED.finditer(text)]
     for at, value in sorted(values, key=lambda each: each[0]):
-        yield Marked(at, Strength.FORM, _parsed(value))
+        yield MarkedAnswer(at, MarkCertainty.FORM, _parsed(value))
 
 
 @cache
@@ -212,18 +212,18 @@ def _called(entries: dict[str, Any], wrapped: dict[str, Any], deep: int) -> list
     )
 
 
-def _from_arguments(arguments: dict[str, Any], alone: bool) -> Either:
+def _from_arguments(arguments: dict[str, Any], alone: bool) -> AmbiguousObject:
     """Read arguments as an action's name: ``{"column": 2}`` is a name in two parts; texts may be names
     without keys.
     """
     parts = [(str(key), value) for key, value in arguments.items() if isinstance(value, str | int | float)]
     if len(parts) < len(arguments):
-        return Either((), arguments)
+        return AmbiguousObject((), arguments)
     whole = " ".join(f"{key} {value}" for key, value in parts)
     texts = [whole]
     if alone and all(isinstance(value, str) for _, value in parts):
         texts.append(" ".join(str(value) for _, value in parts))
-    return Either(tuple(texts), arguments)
+    return AmbiguousObject(tuple(texts), arguments)
 
 
 def _unwrapped(value: Any, said: list[str], deep: int) -> Any:
@@ -240,7 +240,7 @@ def _unwrapped(value: Any, said: list[str], deep: int) -> Any:
                 return entries[key]
         if len(entries) == 1:
             ((key, only),) = entries.items()
-            return key if only is True or only == {} else Either((f"{key} {only}",), entries)
+            return key if only is True or only == {} else AmbiguousObject((f"{key} {only}",), entries)
         return entries
     return value
 
@@ -347,11 +347,11 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return pattern(words.final_labels), pattern(words.labels)
 
 
-def _labeled(text: str) -> Iterator[Marked]:
-    for strength, pattern in zip((Strength.FINAL, Strength.LABEL), _label_pattern(), strict=True):
+def _labeled(text: str) -> Iterator[MarkedAnswer]:
+    for strength, pattern in zip((MarkCertainty.FINAL, MarkCertainty.LABEL), _label_pattern(), strict=True):
         for match in pattern.finditer(text):
             value: str = match[1].strip()
             if not value:
                 below = (line.strip() for line in text[match.end() :].splitlines())
                 value = next((line for line in below if line), "")
-            yield Marked(match.start(1), strength, value)
+            yield MarkedAnswer(match.start(1), strength, value)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from mosaic_llm_worker.parsing.answers import Named, taken_back_at
+from mosaic_llm_worker.parsing.answers import NamedActions, taken_back_at
 from mosaic_llm_worker.parsing.clauses import Clause
 from mosaic_llm_worker.parsing.cleaning import plain, stripped
 from mosaic_llm_worker.parsing.synonyms import synonyms
@@ -41,9 +41,9 @@ _LONGEST_OWN: Final = 4
 """Largest number of words of a quotation that may be the model's own action."""
 
 
-def decided(text: str, vocabulary: Vocabulary) -> list[Named]:
+def decided(text: str, vocabulary: Vocabulary) -> list[NamedActions]:
     """Return the actions that a text decides for, in order; positions refer to :func:`prepared` text."""
-    found: list[Named] = []
+    found: list[NamedActions] = []
     before = ""
     for match in list(_SENTENCE.finditer(text))[-_MOST:]:
         sentence = match[0]
@@ -76,20 +76,20 @@ def _announces_none(before: str) -> bool:
     return announced and before.rstrip().endswith(":")
 
 
-def _of_sentence(sentence: str, at: int, vocabulary: Vocabulary) -> list[Named]:
+def _of_sentence(sentence: str, at: int, vocabulary: Vocabulary) -> list[NamedActions]:
     bullet = _BULLET.match(sentence)
     start = bullet.end() if bullet is not None else 0
     bare = stripped(sentence[start:])
     if found := vocabulary.find(bare):
         # "Wait!" and "No." before further text are no answers.
         interrupts = taken_back_at(f"{bare}, x") and not sentence.strip().endswith(bare)
-        return [] if interrupts else [Named(at, tuple(sorted(found)))]
+        return [] if interrupts else [NamedActions(at, tuple(sorted(found)))]
     return _of_clauses(list(_clauses(sentence, start, at, vocabulary)), vocabulary)
 
 
-def _of_clauses(clauses: Sequence[Clause], vocabulary: Vocabulary) -> list[Named]:
+def _of_clauses(clauses: Sequence[Clause], vocabulary: Vocabulary) -> list[NamedActions]:
     known = synonyms()
-    found: list[Named] = []
+    found: list[NamedActions] = []
     hypothetical = meant = False
     for i, clause in enumerate(clauses):
         concludes = clause.begins_with(known.so)
@@ -112,7 +112,7 @@ def _of_clauses(clauses: Sequence[Clause], vocabulary: Vocabulary) -> list[Named
             last = i == len(clauses) - 1
             sure = intended or last or concludes or clauses[i + 1].begins_with(known.because | _REJECTS)
             meant = meant or intended
-        found.append(Named(clause.at, actions, sure))
+        found.append(NamedActions(clause.at, actions, sure))
     # If the sentence also decides for another action, an action that is only named could be meant as well.
     mixed = len({each.actions for each in found}) > 1 and not all(each.sure for each in found)
     return [each._replace(sure=meant) for each in found] if mixed else found

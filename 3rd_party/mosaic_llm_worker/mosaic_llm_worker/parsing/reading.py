@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mosaic_llm_worker.parsing.answers import chosen, joined
 from mosaic_llm_worker.parsing.cleaning import plain, short, without_markup, without_thinking
-from mosaic_llm_worker.parsing.content import Read, not_understood, read_content, several
-from mosaic_llm_worker.parsing.delimited import Either, Marked, Marks, marks
+from mosaic_llm_worker.parsing.content import PhraseActions, not_understood, read_content, several
+from mosaic_llm_worker.parsing.delimited import AmbiguousObject, MarkedAnswer, MarkedContents, marks
 from mosaic_llm_worker.parsing.prose import decided, prepared
 from mosaic_llm_worker.parsing.synonyms import synonyms
 from mosaic_llm_worker.parsing.values import NotAValue, data_of, lists_in, masked_out, readable, value_of
@@ -149,7 +149,7 @@ def _empty_reply(reply: str, thought: bool, cut: bool) -> str:
     return "the reply has no answer behind its thinking" if thought else "the reply is empty"
 
 
-def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> tuple[int | None, str]:
+def _discrete(answers: Sequence[MarkedAnswer], rest: str, vocabulary: Vocabulary) -> tuple[int | None, str]:
     read = _of_marks(answers, vocabulary) if answers else _unmarked(without_markup(rest), vocabulary)
     if read.problem:
         return None, read.problem
@@ -165,7 +165,7 @@ def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> t
 
 
 def _untold(
-    action: int | None, problem: str, marked: Marks, vocabulary: Vocabulary
+    action: int | None, problem: str, marked: MarkedContents, vocabulary: Vocabulary
 ) -> tuple[int | None, str]:
     """Replace a problem that would reveal legal actions, for a model that must not know them."""
     if action is not None:
@@ -176,51 +176,51 @@ def _untold(
     return None, problem
 
 
-def _of_marks(answers: Sequence[Marked], vocabulary: Vocabulary) -> Read:
+def _of_marks(answers: Sequence[MarkedAnswer], vocabulary: Vocabulary) -> PhraseActions:
     found: list[tuple[int, ...]] = []
     for mark in answers:
         read = _of_value(mark.value, vocabulary)
         if read.problem:
             return read
         found.append(read.actions)
-    return Read(joined(found))
+    return PhraseActions(joined(found))
 
 
-def _of_value(value: Any, vocabulary: Vocabulary) -> Read:
-    if isinstance(value, Either):
+def _of_value(value: Any, vocabulary: Vocabulary) -> PhraseActions:
+    if isinstance(value, AmbiguousObject):
         return next(
             (read for read in (read_content(text, vocabulary) for text in value.texts) if read.actions),
-            Read(),
+            PhraseActions(),
         )
     if isinstance(value, bool):
-        return Read(problem=not_understood(json.dumps(value)))
+        return PhraseActions(problem=not_understood(json.dumps(value)))
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, list | tuple):
         parts = [_of_value(part, vocabulary) for part in cast("Sequence[Any]", value)]
         if problem := next((part.problem for part in parts if part.problem), ""):
-            return Read(problem=problem)
+            return PhraseActions(problem=problem)
         return (
-            Read(joined([p.actions for p in parts]))
+            PhraseActions(joined([p.actions for p in parts]))
             if parts
-            else Read(problem="its list of actions is empty")
+            else PhraseActions(problem="its list of actions is empty")
         )
     text = value if isinstance(value, str) else str(value)
     read = read_content(text, vocabulary)
-    return read if read != Read() else Read(problem=not_understood(text))
+    return read if read != PhraseActions() else PhraseActions(problem=not_understood(text))
 
 
-def _unmarked(text: str, vocabulary: Vocabulary) -> Read:
+def _unmarked(text: str, vocabulary: Vocabulary) -> PhraseActions:
     """Read a reply without marks: it is an action itself, or its text decides for one."""
     whole = text.strip()
     if whole[:1] in '["' and (data := _list_or_text(whole)) is not None:
         return _of_value(data, vocabulary)
     if _OBJECT.fullmatch(whole):
-        return Read()  # The entries of an object without an answer are no answers.
+        return PhraseActions()  # The entries of an object without an answer are no answers.
     if "\n" not in whole:
         return read_content(whole, vocabulary)
     text = prepared(whole)
-    return Read(chosen(decided(text, vocabulary), text))
+    return PhraseActions(chosen(decided(text, vocabulary), text))
 
 
 def _list_or_text(text: str) -> Any:
@@ -242,7 +242,7 @@ def _names_none(rest: str) -> str:
 
 
 def _written(
-    space: Space, answers: Sequence[Marked], rest: str, mask: NDArray[np.bool_] | None
+    space: Space, answers: Sequence[MarkedAnswer], rest: str, mask: NDArray[np.bool_] | None
 ) -> tuple[Any, str]:
     """Read an action that is written as a value, not named by a word."""
     given = [mark.value for mark in answers]
@@ -264,7 +264,7 @@ def _written(
 
 
 def _data(space: Space, value: Any) -> Any:
-    if isinstance(value, Either):
+    if isinstance(value, AmbiguousObject):
         return value.data
     if not isinstance(value, str) or space.kind == "Text":
         return value

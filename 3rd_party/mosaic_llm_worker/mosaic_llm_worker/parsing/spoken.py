@@ -30,7 +30,7 @@ Finder = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Letters:
+class LetterActions:
     """Actions that say a letter, alone or together with a move.
 
     Attributes:
@@ -42,7 +42,7 @@ class Letters:
     move: Finder
 
     @classmethod
-    def of(cls, words: Mapping[int, str], finder: Callable[[Sequence[str]], Finder]) -> Letters | None:
+    def of(cls, words: Mapping[int, str], finder: Callable[[Sequence[str]], Finder]) -> LetterActions | None:
         """Make the letters of a space from its words; return ``None`` if its actions are others.
 
         Args:

@@ -48,7 +48,7 @@ def data_of(text: str) -> Any:
     raise NotAValue(f'"{short(text)}" is no list of numbers')
 
 
-class Listed(NamedTuple):
+class ListInText(NamedTuple):
     """A list in running text: its position, and its values."""
 
     start: int
@@ -56,16 +56,16 @@ class Listed(NamedTuple):
     value: list[Any]
 
 
-def lists_in(text: str) -> list[Listed]:
+def lists_in(text: str) -> list[ListInText]:
     """Return the lists of numbers in running text."""
-    found: list[Listed] = []
+    found: list[ListInText] = []
     for match in _LIST.finditer(text):
         try:
             data: Any = data_of(match[0])
         except NotAValue:
             continue
         if isinstance(data, list) and data:
-            found.append(Listed(match.start(), match.end(), cast("list[Any]", data)))
+            found.append(ListInText(match.start(), match.end(), cast("list[Any]", data)))
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from mosaic_llm_worker.parsing.chess_moves import is_written_move, spellings
 from mosaic_llm_worker.parsing.cleaning import plain
-from mosaic_llm_worker.parsing.spoken import Letters, Quantities
+from mosaic_llm_worker.parsing.spoken import LetterActions, Quantities
 from mosaic_llm_worker.parsing.synonyms import Concept, synonyms
 
 Actions = frozenset[int]
@@ -65,7 +65,7 @@ class Vocabulary:
     _objects: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]], repr=False)
     _bare: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _text: str = field(default="", repr=False)
-    _letters: Letters | None = field(default=None, repr=False)
+    _letters: LetterActions | None = field(default=None, repr=False)
     _quantities: Quantities | None = field(default=None, repr=False)
 
     @classmethod
@@ -90,7 +90,7 @@ class Vocabulary:
             _ways=_grouped(_way_names(named, env_id)),
             _objects=_done_to(named, env_id),
             _bare=_grouped(_single_letters(named)),
-            _letters=Letters.of(named, lambda moves: _finder(moves, env_id)),
+            _letters=LetterActions.of(named, lambda moves: _finder(moves, env_id)),
             _quantities=Quantities.of(named),
         )
 

@@ -16,7 +16,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import Any, Generator, Sequence, Set, Tuple
 
-from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
+from mosaic_env_server.shims.simulators import SimulatorError, SimulatorUnreachable
 
 _TICK_MS = 20
 _AGAIN_S = 0.2
@@ -66,14 +66,14 @@ class AirSimLink:
                 socket.create_connection((host, port), self._timeout_s).close()
                 return
             except (socket.timeout, TimeoutError):
-                raise Unreachable(
+                raise SimulatorUnreachable(
                     f"{self.who} did not answer within {self._timeout_s:g} s. {_REMEDY}"
                 ) from None
             except OSError as exc:
                 # An engine that answered before may be restarting.
                 if (host, port) not in _known or time.monotonic() - began >= self._timeout_s:
                     why = exc.strerror or str(exc)
-                    raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
+                    raise SimulatorUnreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
             time.sleep(_AGAIN_S)
 
     def _check_version(self) -> None:
@@ -133,16 +133,16 @@ class AirSimLink:
             yield
         except msgpackrpc.error.TransportError:
             if self._late:
-                raise Unreachable(
+                raise SimulatorUnreachable(
                     f"{self.who} did not answer within {within_s:g} s in {name}. {_REMEDY}"
                 ) from None
-            raise Unreachable(
+            raise SimulatorUnreachable(
                 f"{self.who} broke the connection in {name}, or sent an invalid answer. {_REMEDY}"
             ) from None
         except msgpackrpc.error.RPCError as exc:
             raise self._refused(name, exc) from None
         except (AttributeError, LookupError, TypeError, ValueError) as exc:
-            raise Unreachable(f"{self.who} sent an invalid answer to {name}: {exc}") from None
+            raise SimulatorUnreachable(f"{self.who} sent an invalid answer to {name}: {exc}") from None
         finally:
             self._until = float("inf")
 

@@ -19,7 +19,7 @@ from mosaic_env_server.shims import ned
 from mosaic_env_server.shims.airsim_link import AirSimLink
 from mosaic_env_server.shims.simulators import (
     SimulatorError,
-    Unreachable,
+    SimulatorUnreachable,
     between,
     decoded,
     listed,
@@ -139,7 +139,7 @@ class Vehicle:
             return self._opened(), {}
         except SimulatorError as exc:
             error = self._lost(exc)
-        if was_open and isinstance(error, Unreachable):  # the engine may have been restarted since
+        if was_open and isinstance(error, SimulatorUnreachable):  # the engine may have been restarted since
             return self.reset(seed=seed, options=options)
         raise error
 
@@ -341,8 +341,8 @@ class Vehicle:
 
     def _lost(self, error: SimulatorError) -> SimulatorError:
         """Close the connection after an error and return the error to raise."""
-        if isinstance(error, Unreachable):
-            self._lose("the connection was lost: begin another episode")
+        if isinstance(error, SimulatorUnreachable):
+            self._lose("the connection was lost; begin another episode")
         else:
             self.close()
         return error

@@ -24,7 +24,7 @@ _BRIEFING = (
 _SIDES = (("left", "right"), ("up", "down"))
 
 
-class Thing(NamedTuple):
+class LevelObject(NamedTuple):
     """An object on the field of a level.
 
     Attributes:
@@ -154,10 +154,10 @@ class BabaIsAI:
                 found.append(f"{names[rule['object1']]} is {names[rule['object2']]}")
         return sorted(set(found))
 
-    def _things(self) -> List[Thing]:
+    def _things(self) -> List[LevelObject]:
         """Return all objects except the border, words first."""
         env = self._env
-        found: List[Thing] = []
+        found: List[LevelObject] = []
         for row in range(1, env.height - 1):
             for column in range(1, env.width - 1):
                 cells = [cell for cell in env.grid.get(column, row, z="all") if cell is not None]
@@ -165,18 +165,18 @@ class BabaIsAI:
         return sorted(found, key=lambda thing: (not thing.word, thing.name, thing.color))
 
 
-def _thing(cell: Any, column: int, row: int) -> Thing:
+def _thing(cell: Any, column: int, row: int) -> LevelObject:
     word = cell.type.startswith("rule")
     # An object that cannot be moved and that no rule mentions has only a type.
     name = getattr(cell, "name", "block")
-    return Thing(str(name), "" if word else str(cell.color), word, column, row)
+    return LevelObject(str(name), "" if word else str(cell.color), word, column, row)
 
 
-def _called(thing: Thing) -> str:
+def _called(thing: LevelObject) -> str:
     return f'word "{thing.name}"' if thing.word else f"{thing.color} {thing.name}"
 
 
-def _where(thing: Thing, here: Tuple[int, int]) -> str:
+def _where(thing: LevelObject, here: Tuple[int, int]) -> str:
     parts: List[str] = []
     for away, (less, more) in zip((thing.column - here[0], thing.row - here[1]), _SIDES):
         if away:

@@ -29,7 +29,7 @@ class _EpisodeLeft(Exception):
     """Ends the thread of an episode that the player has left."""
 
 
-class Evaluated(Balrog):
+class EvaluatedBalrog(Balrog):
     """A task of BALROG that BALROG's evaluator runs; the seed of an episode is its number there.
 
     Args:
@@ -151,7 +151,7 @@ class _Running:
         seed: Seed of the episode, and its number in the evaluator.
     """
 
-    def __init__(self, owner: Evaluated, seed: int) -> None:
+    def __init__(self, owner: EvaluatedBalrog, seed: int) -> None:
         from balrog.prompt_builder import create_prompt_builder
 
         self._owner, self._seed = owner, seed

@@ -50,7 +50,7 @@ _KEPT = ("Snake", "MultiCVRP", "SearchAndRescue")
 """Environments whose ``render`` returns no image; their viewer does."""
 
 
-class Compiled:
+class CompiledEnvironment:
     """Data and compiled functions of an environment, shared by all its instances.
 
     Args:
@@ -100,11 +100,13 @@ class Compiled:
 
 
 @functools.lru_cache(maxsize=None)
-def _compiled(name: str, options: str) -> Compiled:
-    return Compiled(name, json.loads(options))
+def _compiled(name: str, options: str) -> CompiledEnvironment:
+    return CompiledEnvironment(name, json.loads(options))
 
 
-def make(env: str, render_mode: Optional[str] = None, **options: Any) -> Union[Alone, Together]:
+def make(
+    env: str, render_mode: Optional[str] = None, **options: Any
+) -> Union[JumanjiEnv, JumanjiParallelEnv]:
     """Create an environment of Jumanji.
 
     Args:
@@ -113,13 +115,13 @@ def make(env: str, render_mode: Optional[str] = None, **options: Any) -> Union[A
         options: Arguments of the environment's class, for example ``time_limit``.
     """
     compiled = _compiled(env, json.dumps(options, sort_keys=True))
-    return (Together if compiled.together else Alone)(compiled, render_mode)
+    return (JumanjiParallelEnv if compiled.together else JumanjiEnv)(compiled, render_mode)
 
 
 class _Play:
     """Base class of the two interfaces: state, rendering, and texts of an environment."""
 
-    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+    def __init__(self, compiled: CompiledEnvironment, render_mode: Optional[str]) -> None:
         drawn = compiled.kind not in _UNDRAWN
         self.render_mode = render_mode if drawn else None
         self._compiled = compiled
@@ -174,10 +176,10 @@ class _Play:
         self._state = None
 
 
-class Alone(_Play):
+class JumanjiEnv(_Play):
     """An environment of Jumanji with Gymnasium's interface."""
 
-    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+    def __init__(self, compiled: CompiledEnvironment, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
         seen = _spaces({key: spec for key, spec in compiled.seen.items() if key != _MASK})
         self.observation_space = _nested(
@@ -217,12 +219,12 @@ class Alone(_Play):
         return self._shown(), float(self._step.reward), ended, self._over and not ended, self._infos()
 
 
-class Together(_Play):
+class JumanjiParallelEnv(_Play):
     """An environment of Jumanji with PettingZoo's Parallel interface; agents with a common reward all get
     this reward.
     """
 
-    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+    def __init__(self, compiled: CompiledEnvironment, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
         count = int(compiled.does.shape[0])
         self.possible_agents = [f"agent_{i}" for i in range(count)]

@@ -20,7 +20,7 @@ from mosaic_env_server.shims.jax_keys import prng_key
 from mosaic_env_server.shims.pgx_pictures import picture
 from mosaic_env_server.shims.pgx_words import action_words, text
 from mosaic_env_server.shims.shapes import box, discrete
-from mosaic_env_server.shims.turns import TakesTurns
+from mosaic_env_server.shims.turns import AECGame
 from mosaic_worker.spaces import Space
 
 _SIZES = {"go_9x9": 9, "go_19x19": 19}
@@ -28,7 +28,7 @@ _MEN = 15
 """Number of men of one side in backgammon, the largest number in its observations."""
 
 
-class Shown(NamedTuple):
+class PlayerView(NamedTuple):
     """Values of a game's state for the program that plays it, as arrays.
 
     Attributes:
@@ -48,7 +48,7 @@ class Shown(NamedTuple):
     truncated: Any
 
 
-class Compiled:
+class CompiledGame:
     """Functions of a game, shared by all its instances and compiled at their first use.
 
     Args:
@@ -69,27 +69,25 @@ class Compiled:
         self._key = jax.ShapeDtypeStruct((2,), np.uint32)
         self._number = jax.ShapeDtypeStruct((), np.int32)
         self._state: Any
-        self.shape: Shown
+        self.shape: PlayerView
         """Shapes and types of the values of a state."""
         self._state, self.shape, _ = jax.eval_shape(self._begin, self._key)
         self.players = int(self.game.num_players)
 
     @functools.cached_property
     def begin(self) -> Any:
-        """Function from a random key to the state, its :class:`Shown`, and a random key for the moves that
-        follow.
-        """
+        """Function from a random key to a state, its :class:`PlayerView`, and the next random key."""
         return self._compile(self._begin, self._key)
 
     @functools.cached_property
     def play(self) -> Any:
         """Function from state, action, random key and its number of uses to the next state and its
-        :class:`Shown`.
+        :class:`PlayerView`.
         """
         return self._compile(self._play, self._state, self._number, self._key, self._number)
 
     @functools.cached_property
-    def look(self) -> Any:
+    def observe(self) -> Any:
         """Function from a state and a player's number to the observation of this player."""
         # Pgx warns that its public form of this function will be removed.
         return self._compile(self.game._observe, self._state, self._number)
@@ -107,8 +105,8 @@ class Compiled:
         return state, _shown(state)
 
 
-def _shown(state: Any) -> Shown:
-    return Shown(
+def _shown(state: Any) -> PlayerView:
+    return PlayerView(
         state.current_player,
         state.observation,
         state.legal_action_mask,
@@ -119,11 +117,11 @@ def _shown(state: Any) -> Shown:
 
 
 @functools.lru_cache(maxsize=None)
-def _compiled(name: str, options: str) -> Compiled:
-    return Compiled(name, json.loads(options))
+def _compiled(name: str, options: str) -> CompiledGame:
+    return CompiledGame(name, json.loads(options))
 
 
-def make(game: str, render_mode: Optional[str] = None, **options: Any) -> Union[Turns, Alone]:
+def make(game: str, render_mode: Optional[str] = None, **options: Any) -> Union[PgxAECEnv, PgxEnv]:
     """Create a game of Pgx.
 
     Args:
@@ -132,18 +130,18 @@ def make(game: str, render_mode: Optional[str] = None, **options: Any) -> Union[
         options: Arguments of the game's class, for example ``size`` of Go.
     """
     compiled = _compiled(game, json.dumps(options, sort_keys=True))
-    return (Alone if compiled.players == 1 else Turns)(compiled, render_mode)
+    return (PgxEnv if compiled.players == 1 else PgxAECEnv)(compiled, render_mode)
 
 
 class _Play:
     """Base class of the two interfaces: the state of a game and its rendering."""
 
-    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+    def __init__(self, compiled: CompiledGame, render_mode: Optional[str]) -> None:
         self.render_mode = render_mode
         self._compiled = compiled
         self._state: Any = None
         self._key: Any = None
-        self._shown: Shown = compiled.shape
+        self._shown: PlayerView = compiled.shape
         self._moves = 0
         self.metadata: Mapping[str, Any] = {
             "render_modes": ["rgb_array"],
@@ -158,22 +156,22 @@ class _Play:
 
     def _begin(self, seed: Optional[int]) -> None:
         compiled = self._compiled
-        play, look = compiled.play, compiled.look  # compiled now, so that steps do not wait for it
+        play, look = compiled.play, compiled.observe  # compiled now, so that steps do not wait for it
         del play, look
         self._state, shown, self._key = compiled.begin(prng_key(seed))
-        self._moves, self._shown = 0, Shown(*map(np.asarray, shown))
+        self._moves, self._shown = 0, PlayerView(*map(np.asarray, shown))
 
     def _move(self, action: Any) -> None:
         self._moves += 1
         played = np.int32(action), self._key, np.int32(self._moves)
         self._state, shown = self._compiled.play(self._state, *played)
-        self._shown = Shown(*map(np.asarray, shown))
+        self._shown = PlayerView(*map(np.asarray, shown))
 
     def _seen_by(self, player: int) -> Any:
         shown = self._shown
         if player == int(shown.player):
             return shown.observation
-        return np.asarray(self._compiled.look(self._state, np.int32(player)))
+        return np.asarray(self._compiled.observe(self._state, np.int32(player)))
 
     def _text(self, agent: str) -> str:
         """Return the observation as text."""
@@ -191,10 +189,10 @@ class _Play:
         self._state = None
 
 
-class Alone(_Play):
+class PgxEnv(_Play):
     """A game for one player (2048 or a MinAtar game) with Gymnasium's interface."""
 
-    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+    def __init__(self, compiled: CompiledGame, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
         # A game in which all actions are always legal has no mask.
         self._masked = not compiled.name.startswith("minatar")
@@ -222,11 +220,11 @@ class Alone(_Play):
         return self._observation(), float(shown.rewards[0]), over, cut and not over, {}
 
 
-class Turns(TakesTurns, _Play):
+class PgxAECEnv(AECGame, _Play):
     """A game for several players with PettingZoo's AEC interface; the first player is random."""
 
-    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
-        TakesTurns.__init__(self, [f"player_{i}" for i in range(compiled.players)])
+    def __init__(self, compiled: CompiledGame, render_mode: Optional[str]) -> None:
+        AECGame.__init__(self, [f"player_{i}" for i in range(compiled.players)])
         _Play.__init__(self, compiled, render_mode)
         self._sees, self._does = _with_mask(_observed(compiled), self._actions), discrete(self._actions)
 
@@ -262,7 +260,7 @@ def _plain(observation: Any) -> Any:
     return observation.astype(np.int8) if observation.dtype == np.bool_ else observation
 
 
-def _observed(compiled: Compiled) -> Space:
+def _observed(compiled: CompiledGame) -> Space:
     shape, dtype = tuple(compiled.shape.observation.shape), np.dtype(compiled.shape.observation.dtype)
     if dtype == np.bool_:
         return box(shape, np.dtype(np.int8), 0, 1)

@@ -20,7 +20,7 @@ class SimulatorError(Exception):
     """A simulator fails, refuses a request or has invalid settings."""
 
 
-class Unreachable(SimulatorError):
+class SimulatorUnreachable(SimulatorError):
     """A simulator cannot be reached, does not answer, or sends an invalid answer.
 
     The episode in progress is not at fault and can be restarted.

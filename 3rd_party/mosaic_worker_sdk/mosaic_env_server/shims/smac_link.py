@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar, Dict, List, Optional, Tuple
 
-from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
+from mosaic_env_server.shims.simulators import SimulatorError, SimulatorUnreachable
 
 OLDEST = 55958
 """Build number of StarCraft II 3.16.1, the first version with this interface."""
@@ -89,7 +89,7 @@ class StarCraft:
         from s2clientprotocol import sc2api_pb2
 
         if self._socket is None:
-            raise Unreachable(f"{self.who}: the connection was lost: begin another episode")
+            raise SimulatorUnreachable(f"{self.who}: the connection was lost; begin another episode")
         self._number += 1
         request = sc2api_pb2.Request(id=self._number, **{name: message})
         try:
@@ -97,12 +97,12 @@ class StarCraft:
             answer = sc2api_pb2.Response.FromString(self._socket.recv())
         except websocket.WebSocketTimeoutException:
             self.drop()
-            raise Unreachable(
+            raise SimulatorUnreachable(
                 f"{self.who} did not answer within {self._timeout_s:g} s in {name}. {_REMEDY}"
             ) from None
         except (OSError, websocket.WebSocketException, DecodeError, TypeError):
             self.drop()
-            raise Unreachable(
+            raise SimulatorUnreachable(
                 f"{self.who} broke the connection in {name}, or sent an invalid answer. {_REMEDY}"
             ) from None
         self.playing = answer.status in (sc2api_pb2.in_game, sc2api_pb2.ended)
@@ -110,7 +110,7 @@ class StarCraft:
             raise SimulatorError(f"{self.who} refused {name}: {'; '.join(answer.error)}")
         if answer.WhichOneof("response") != name:
             self.drop()
-            raise Unreachable(f"{self.who} sent an invalid answer to {name}. {_REMEDY}")
+            raise SimulatorUnreachable(f"{self.who} sent an invalid answer to {name}. {_REMEDY}")
         return getattr(answer, name)
 
     @property
@@ -156,7 +156,7 @@ class StarCraft:
                 arguments, cwd=home, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
             )
         except OSError as exc:
-            raise Unreachable(f"{binary} cannot be started: {exc.strerror}. {_SET}") from None
+            raise SimulatorUnreachable(f"{binary} cannot be started: {exc.strerror}. {_SET}") from None
         return port
 
     def _connected(self, host: str, port: int, within_s: float) -> Any:
@@ -176,7 +176,7 @@ class StarCraft:
             if ended:
                 why = f"ended with status {self._process.returncode} as it was started"  # type: ignore[union-attr]
             if ended or time.monotonic() >= until:
-                raise Unreachable(f"{self.who} {why}. {_REMEDY}")
+                raise SimulatorUnreachable(f"{self.who} {why}. {_REMEDY}")
             time.sleep(_AGAIN_S)
 
     def _check(self, version: str) -> None:
@@ -184,12 +184,12 @@ class StarCraft:
 
         told = self.ask("ping", sc2api_pb2.RequestPing())
         if told.base_build < OLDEST:
-            raise Unreachable(
+            raise SimulatorUnreachable(
                 f"{self.who} is version {told.game_version}, which is too old; 3.16.1 or newer is needed. "
                 f"{_SET}"
             )
         if not told.game_version.startswith(version):
-            raise Unreachable(
+            raise SimulatorUnreachable(
                 f"{self.who} is version {told.game_version}, and version asks for {version}. {_SET}"
             )
 
@@ -201,7 +201,7 @@ def _binary(path: str) -> Path:
     home = Path(path or "~/StarCraftII").expanduser()
     found = [each for each in home.glob("Versions/Base*/SC2_x64") if each.parent.name[4:].isdigit()]
     if not found:
-        raise Unreachable(
+        raise SimulatorUnreachable(
             f"StarCraft II is not installed: there is no Versions/Base…/SC2_x64 in {home}. {_SET}, or give "
             "host and port of one that runs (docs/simulators.md)"
         )

@@ -16,7 +16,7 @@ import sys
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from mosaic_env_server.shims.global_random import GlobalRandom
-from mosaic_env_server.shims.turns import TakesTurns
+from mosaic_env_server.shims.turns import AECGame
 from mosaic_worker.spaces import Space
 
 _PLANES = (
@@ -36,7 +36,7 @@ def make(
     teams: Sequence[Sequence[str]] = (),
     render_mode: Optional[str] = None,
     **options: Any,
-) -> Union[Alone, Turns]:
+) -> Union[TextArenaEnv, TextArenaAECEnv]:
     """Create a game of TextArena.
 
     Args:
@@ -50,7 +50,7 @@ def make(
         LookupError: The game needs word lists of NLTK that are not installed.
     """
     game_of = _Game(game, seats, options, render_mode)
-    return Alone(game_of, render_mode) if seats == 1 else Turns(game_of, teams, render_mode)
+    return TextArenaEnv(game_of, render_mode) if seats == 1 else TextArenaAECEnv(game_of, teams, render_mode)
 
 
 class _Game:
@@ -158,7 +158,7 @@ class _TextGame:
         """Do nothing; the environment holds no resources."""
 
 
-class Alone(_TextGame):
+class TextArenaEnv(_TextGame):
     """A game for one player with Gymnasium's interface; a return of 1 is success."""
 
     def __init__(self, game: _Game, render_mode: Optional[str]) -> None:
@@ -185,13 +185,13 @@ class Alone(_TextGame):
         return self._earned >= 1.0
 
 
-class Turns(TakesTurns, _TextGame):
+class TextArenaAECEnv(AECGame, _TextGame):
     """A game for several players with PettingZoo's AEC interface; rewards are given at the end of the
     game.
     """
 
     def __init__(self, game: _Game, teams: Sequence[Sequence[str]], render_mode: Optional[str]) -> None:
-        TakesTurns.__init__(self, [f"player_{i}" for i in range(game.seats)])
+        AECGame.__init__(self, [f"player_{i}" for i in range(game.seats)])
         _TextGame.__init__(self, game, render_mode)
         if teams:
             named = {f"team_{i}": list(players) for i, players in enumerate(teams)}

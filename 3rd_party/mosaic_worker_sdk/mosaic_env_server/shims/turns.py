@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 
-class TakesTurns:
+class AECGame:
     """Base class of games for several players; a subclass defines moves and observations.
 
     Args:

@@ -20,7 +20,7 @@ import numpy as np
 from mosaic_env_server.shims.shapes import discrete
 from mosaic_env_server.shims.simulators import (
     SimulatorError,
-    Unreachable,
+    SimulatorUnreachable,
     between,
     decoded,
     listed,
@@ -150,7 +150,7 @@ class Map:
             return self._observe(), {}
         except SimulatorError as exc:
             error = self._lost(exc)
-        if was_open and isinstance(error, Unreachable):  # the engine may have been restarted since
+        if was_open and isinstance(error, SimulatorUnreachable):  # the engine may have been restarted since
             return self.reset(seed=seed, options=options)
         raise error
 
@@ -219,7 +219,7 @@ class Map:
 
     def _tell(self, link: UnrealLink, what: str, values: Any) -> None:
         said = " ".join(f"{float(value) + 0.0:.3f}" for value in values)  # adding 0 turns -0.0 into 0.0
-        link.tell(f"vset /camera/{self._camera}/{what} {said}", self._timeout_s)
+        link.send(f"vset /camera/{self._camera}/{what} {said}", self._timeout_s)
 
     def _observe(self) -> Dict[str, Any]:
         yaw = math.radians(self._yaw)
@@ -324,9 +324,9 @@ class Map:
 
     def _lost(self, error: SimulatorError) -> SimulatorError:
         """Close the connection after an error and return the error to raise."""
-        if isinstance(error, Unreachable) and self._link is not None:
+        if isinstance(error, SimulatorUnreachable) and self._link is not None:
             self._link.drop()
-        self._leave("the connection was lost: begin another episode")
+        self._leave("the connection was lost; begin another episode")
         return error
 
     def _leave(self, why: str) -> None:
@@ -335,7 +335,7 @@ class Map:
         if link is not None:
             if link.holder is self:
                 link.holder = None
-            link.leave()
+            link.release()
 
     def close(self) -> None:
         """Move the camera back to where it was found and close the connection."""

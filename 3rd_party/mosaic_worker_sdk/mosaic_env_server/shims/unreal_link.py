@@ -17,7 +17,7 @@ import time
 from contextlib import suppress
 from typing import Any, ClassVar, Dict, Set, Tuple
 
-from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
+from mosaic_env_server.shims.simulators import SimulatorError, SimulatorUnreachable
 
 _REMEDY = "Start the engine, or give host and port"
 _OTHERS_S, _AGAIN_S = 2.0, 0.2
@@ -57,7 +57,7 @@ class UnrealLink:
 
     @classmethod
     def of(cls, host: str, port: int, timeout_s: float) -> UnrealLink:
-        """Return the connection to an engine; each call requires one call of :meth:`leave`.
+        """Return the connection to an engine; each call requires one call of :meth:`release`.
 
         Raises:
             SimulatorError: No engine is reachable at the address, or it has another version.
@@ -68,7 +68,7 @@ class UnrealLink:
         link._users += 1
         return link
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Stop using the connection; the last user closes it."""
         self._users -= 1
         if self._users <= 0:
@@ -93,7 +93,7 @@ class UnrealLink:
             if self._welcomed(timeout_s):
                 return
             if time.monotonic() - tried >= timeout_s:
-                raise Unreachable(
+                raise SimulatorUnreachable(
                     f"{self.who} did not answer within {timeout_s:g} s: it is stopped or has another client. "
                     f"{_REMEDY}"
                 )
@@ -103,10 +103,10 @@ class UnrealLink:
             except OSError as exc:
                 if self._key not in self._known or spent >= timeout_s:
                     why = exc.strerror or str(exc)
-                    raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
+                    raise SimulatorUnreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
             else:
                 if spent >= _OTHERS_S:
-                    raise Unreachable(
+                    raise SimulatorUnreachable(
                         f"{self.who} did not greet us: it is no UnrealCV, or has another client. {_REMEDY}"
                     )
             # An engine that answered before may be restarting, or another process of MOSAIC about to
@@ -127,7 +127,7 @@ class UnrealLink:
 
         try:
             told = self.ask("vget /unrealcv/version", timeout_s)
-        except Unreachable:
+        except SimulatorUnreachable:
             raise
         except SimulatorError:
             return  # this engine has no such command, or cannot answer it
@@ -151,7 +151,7 @@ class UnrealLink:
         except UnicodeDecodeError:
             raise self._broken(f"sent an invalid answer to {command!r}") from None
 
-    def tell(self, command: str, timeout_s: float) -> None:
+    def send(self, command: str, timeout_s: float) -> None:
         """Send a command that has no result; raises as :meth:`ask` does."""
         self.ask(command, timeout_s)
 
@@ -171,7 +171,7 @@ class UnrealLink:
         until = time.monotonic() + timeout_s
         number = self._client.send_message_id
         if self.lost:
-            raise Unreachable(f"{self.who} has disconnected. {_REMEDY}")
+            raise SimulatorUnreachable(f"{self.who} has disconnected. {_REMEDY}")
         self._client.sock.settimeout(timeout_s)
         if not self._client.send(f"{number}:{command}".encode()):
             raise self._broken(f"broke the connection in {command!r}")
@@ -211,6 +211,6 @@ class UnrealLink:
             raise self._broken(f"broke the connection in {command!r}")
         return payload
 
-    def _broken(self, what: str) -> Unreachable:
+    def _broken(self, what: str) -> SimulatorUnreachable:
         self.drop()
-        return Unreachable(f"{self.who} {what}. {_REMEDY}")
+        return SimulatorUnreachable(f"{self.who} {what}. {_REMEDY}")

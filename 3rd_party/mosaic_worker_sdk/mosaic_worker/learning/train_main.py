@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Generic, Mapping, Optional, Sequence, Tuple, TypeVar
 
-from mosaic_worker.learning.training_arguments import Algorithm, Arguments, HelpAsked, out_of, parse
+from mosaic_worker.learning.training_arguments import Algorithm, Arguments, HelpRequested, out_of, parse
 from mosaic_worker.learning.training_command import (
     ConfigError,
     carried_out,
@@ -64,7 +64,7 @@ class TrainMain(Generic[_Algorithm]):
                 run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
                 with closing(run), run.stop_on_signals():
                     return carried_out(run, lambda: self._train(asked.algorithm, config, run, restored))
-        except HelpAsked as text:
+        except HelpRequested as text:
             print(text)
             return 0
         except ConfigError as error:

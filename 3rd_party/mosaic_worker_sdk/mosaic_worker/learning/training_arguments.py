@@ -22,7 +22,7 @@ from typing import (
 )
 
 from mosaic_worker.learning.training_command import ConfigError, named
-from mosaic_worker.learning.training_schema import Described, schema_of
+from mosaic_worker.learning.training_schema import DescribedAlgorithm, schema_of
 
 _OWN = {
     "algo": "NAME  name of the algorithm",
@@ -37,7 +37,7 @@ _FLAGS = ("resume", "overwrite", "help")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
-class Algorithm(Described, Protocol):
+class Algorithm(DescribedAlgorithm, Protocol):
     """An algorithm that the user selects by its name."""
 
     @property
@@ -71,7 +71,7 @@ def check_actions_learnt(
     )
 
 
-class HelpAsked(Exception):
+class HelpRequested(Exception):
     """The user requested help; the message lists algorithms, options and settings."""
 
 
@@ -119,7 +119,7 @@ def parse(
         **schema_of(found)["properties"],
     }
     if "help" in words:
-        raise HelpAsked(_help(f"{module} --algo {first}", list(algorithms), found, properties))
+        raise HelpRequested(_help(f"{module} --algo {first}", list(algorithms), found, properties))
     out = words.pop("out", None)
     flags = {name: _flag(name, words.pop(name)) for name in ("resume", "overwrite") if name in words}
     every = _number("checkpoint_every", words.pop("checkpoint_every", ["30"]))

@@ -29,7 +29,7 @@ from mosaic_worker.learning.torch_weights import arrays_of, copies
 from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.learning.training_report import Scalars, TrainingReport, moment, versions
 from mosaic_worker.learning.training_settings import TrainingSettings
-from mosaic_worker.learning.training_state import Beginning, State, write_state
+from mosaic_worker.learning.training_state import State, TrainingStart, write_state
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.playing.network_policy import NetworkPolicy, read_weights
 from mosaic_worker.training import TENSORBOARD, TrainingRun
@@ -123,14 +123,14 @@ class Training(ABC):
         try:
             self.learn()
         except TrainingFailed:
-            self.keep_last_good()
+            self.save_after_failure()
             raise
         except (OSError, MemoryError, ConfigError):
             raise
         except Exception as error:  # third-party code may raise anything, for example torch on NaN
             if not self.foreign:
                 raise
-            self.keep_last_good()
+            self.save_after_failure()
             raise TrainingFailed(self.reason(error)) from error
         return finish(self.run, self, self.mean_return, self._settings.env_id, self.policies.worker)
 
@@ -215,9 +215,9 @@ class Training(ABC):
 
     def save_policy(self, result: Optional[float] = None, seeds: Tuple[int, ...] = ()) -> None:
         """Save only the policy, with the result of its evaluation; raises as :meth:`save` does."""
-        self.keep(*self.policy(), result, seeds)
+        self.write_policy(*self.policy(), result, seeds)
 
-    def keep(
+    def write_policy(
         self,
         description: PolicyDescription,
         weights: Mapping[str, Tensor],
@@ -269,7 +269,7 @@ class Training(ABC):
 
     # -- failures --------------------------------------------------------------------------
 
-    def keep_last_good(self) -> None:
+    def save_after_failure(self) -> None:
         """After a failure, save the current policy if it is good and newer than the saved one."""
         if self._good and self.step > self.step_on_disk():
             with suppress(TrainingFailed, OSError):
@@ -348,7 +348,7 @@ def device_of(asked: str, *, worthwhile: bool = False) -> str:
 
 
 @contextmanager
-def tensorboard(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
+def tensorboard(run: TrainingRun, start: TrainingStart) -> Generator[Any, None, None]:
     """Open TensorBoard's log in a run folder, without the entries of a killed training after its last
     checkpoint.
     """

@@ -103,7 +103,7 @@ def cut_half_line(path: Path, *, inside: Optional[Path] = None) -> None:
             file.truncate(keep)
 
 
-class Wishes:
+class ControlFileReader:
     """Reads new requests from the control file, from its end at the start of the training."""
 
     def __init__(self, path: Path) -> None:

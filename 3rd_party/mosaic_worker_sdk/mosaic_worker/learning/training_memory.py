@@ -19,7 +19,7 @@ _OTHERS = 512 * 2**20
 _GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def check_room(name: str, count: int, row_bytes: int) -> None:
+def check_buffer_memory(name: str, count: int, row_bytes: int) -> None:
     """Check that ``count`` rows fit into the memory of this training.
 
     Args:

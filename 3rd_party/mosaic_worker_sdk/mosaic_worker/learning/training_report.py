@@ -59,7 +59,7 @@ class TrainingReport:
         self.lengths.append(length)
         self._run.episode(step, total, length, agents)
 
-    def kept(self) -> Dict[str, List[float]]:
+    def state(self) -> Dict[str, List[float]]:
         """Return the last episodes as data from which a training can continue."""
         return {"returns": list(self.returns), "lengths": list(self.lengths)}
 
@@ -115,7 +115,7 @@ class AgentReturns:
                 told[f"teams/{team}"] = sum(means[agent] for agent in agents)
         return told
 
-    def kept(self) -> Dict[str, List[float]]:
+    def state(self) -> Dict[str, List[float]]:
         """Return the returns as data from which a training can continue."""
         return {agent: list(found) for agent, found in self._returns.items()}
 

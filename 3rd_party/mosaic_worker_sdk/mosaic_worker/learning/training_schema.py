@@ -22,7 +22,7 @@ _KEPT = (
 )
 
 
-class Described(Protocol):
+class DescribedAlgorithm(Protocol):
     """Attributes of an algorithm that are written to the file; see ``docs/training_protocol.md``."""
 
     @property
@@ -41,13 +41,13 @@ class Described(Protocol):
     def paradigms(self) -> Sequence[str]: ...
 
 
-def schema_text(algorithms: Mapping[str, Described]) -> str:
+def schema_text(algorithms: Mapping[str, DescribedAlgorithm]) -> str:
     """Return the content of the file."""
     schema = {"algorithms": {name: schema_of(algorithm) for name, algorithm in algorithms.items()}}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
-def schema_of(algorithm: Described) -> Dict[str, Any]:
+def schema_of(algorithm: DescribedAlgorithm) -> Dict[str, Any]:
     """Return the settings of one algorithm as JSON Schema, those of the group ``main`` first."""
     model = algorithm.config_class
     found: Dict[str, Dict[str, Any]] = model.model_json_schema()["properties"]
@@ -72,7 +72,7 @@ def schema_file(package: str) -> Path:
     return Path(folder).parent / "train_schema.json"
 
 
-def write_schema(file: Path, algorithms: Mapping[str, Described], arguments: Sequence[str]) -> int:
+def write_schema(file: Path, algorithms: Mapping[str, DescribedAlgorithm], arguments: Sequence[str]) -> int:
     """Write the file, or with ``--check`` in ``arguments`` print whether the file is up to date.
 
     Returns:

@@ -95,7 +95,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Beginning:
+class TrainingStart:
     """Step and seed with which a training begins or continues.
 
     Attributes:
@@ -114,7 +114,7 @@ class Beginning:
         return self.step + 1 if self.step else None
 
 
-def begin(seed: int, restored: Optional[State]) -> Beginning:
+def begin(seed: int, restored: Optional[State]) -> TrainingStart:
     """Prepare the process for a training.
 
     Args:
@@ -123,7 +123,7 @@ def begin(seed: int, restored: Optional[State]) -> Beginning:
     """
     # Two threads do not speed up small matrices, and sums must not depend on the machine's load.
     torch.set_num_threads(1)
-    return Beginning(0, seed) if restored is None else Beginning(restored.step, restored.seed)
+    return TrainingStart(0, seed) if restored is None else TrainingStart(restored.step, restored.seed)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from gym_gui.services.submissions.collect_parts import receive
 from gym_gui.services.submissions.host_check import (
     EXPECTED,
     MARK,
-    check_told,
+    check_answers,
     keys_check,
     parse_check,
     version_check,
@@ -28,16 +28,16 @@ from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.ray.ray_link import RayLink
 from gym_gui.services.submissions.ray.ray_node import ENDED, PLACE, PLAYING, WAITING
 from gym_gui.services.submissions.ray.ray_profile import RayProfile
-from gym_gui.services.submissions.shard_status import ShardStatus, look_from
+from gym_gui.services.submissions.shard_status import ShardStatus, status_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
 from gym_gui.services.submissions.submission_errors import (
     HostFailedError,
     HostUnreachableError,
-    room_in,
+    bytes_allowed,
     too_much,
 )
 from gym_gui.services.submissions.submission_record import SENT, Submission
-from gym_gui.services.submissions.training_files import Grown, Known, grown_from
+from gym_gui.services.submissions.training_files import FileGrowth, ReceivedFiles, grown_from
 
 _SHOWN: Final = 3
 _log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class RayBackend:
         """Submit attempts of shards to the cluster. Raises like :meth:`check`."""
         await self._call_keeper("begin", tries=_listed(tries))
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards by number. Raises like :meth:`check`."""
         told = await self._call_keeper("look", tries=_listed(tries))
         rows = {number: row for number, _, row in told["tries"]}
@@ -110,15 +110,15 @@ class RayBackend:
                 raise HostUnreachableError(f"no remaining node can play a {self._part}")
         return {number: seen_of(row) for number, row in rows.items()}
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Return no shards, because waiting shards have not been given to a node."""
         return []
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Send a budget lease to the holder of each shard's lease. Raises like :meth:`check`."""
         await self._call_keeper("tell", lines={self._holders[number]: words[number] for number in tries})
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:
@@ -126,7 +126,8 @@ class RayBackend:
             ProtocolError: The answer is malformed.
         """
         rows = [
-            [number, each.start, each.sizes, each.wishes.decode("latin-1")] for number, each in known.items()
+            [number, each.start, each.sizes, each.requests.decode("latin-1")]
+            for number, each in known.items()
         ]
         return grown_from(await self._call_keeper("exchange", known=rows), known)
 
@@ -147,7 +148,7 @@ class RayBackend:
                 if await self._call_keeper(
                     "fetch", number=number, target=str(packed.absolute()), called=what
                 ):
-                    room = room_in(to.parent)
+                    room = bytes_allowed(to.parent)
                     await asyncio.to_thread(unpack, packed, to, room)
             except TooMuchError as error:
                 raise too_much(what, room) from error
@@ -252,7 +253,7 @@ class RayBackend:
         if "trouble" in told:
             return UsageError(f"{name}: {told['trouble']}")
         try:
-            check_told(name, told, self._profile.command)
+            check_answers(name, told, self._profile.command)
         except UsageError as error:
             return error
         return None
@@ -296,7 +297,7 @@ def seen_of(row: Mapping[str, Any]) -> ShardStatus:
     """Return the status of a shard from the latest report of its task."""
     alive = row["state"] in (WAITING, PLAYING)
     code = row.get("code")
-    seen = look_from(alive, code, row.get("out", ()), row.get("err", ()), (row.get("claim", ""),))
+    seen = status_from(alive, code, row.get("out", ()), row.get("err", ()), (row.get("claim", ""),))
     return replace(
         seen,
         said=str(row.get("why", seen.said)),

@@ -155,7 +155,7 @@ def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> Non
         code = "".join(_tail(here / "code", 1))
         ended = {"code": int(code) if code.isdigit() else None, **_tails(here)}
         if training is not None:
-            training.tell(at_once=True)
+            training.report(at_once=True)
         _save(this, has_ended=True)
         line.ask("note", number, attempt, {"state": ENDED, **ended})
         shutil.rmtree(work, ignore_errors=True)
@@ -267,7 +267,7 @@ def _restore(this: _Attempt) -> None:
         taken.rename(runs)
     runs.mkdir(exist_ok=True)
     if this.training is not None:
-        this.training.take_up(brought=brought)
+        this.training.restore_files(brought=brought)
     by.write_text(f"{this.attempt} {this.budget.holder}")
     this.budget.after = before
 
@@ -304,7 +304,7 @@ def _follow(this: _Attempt, guard: subprocess.Popen[bytes]) -> None:
             this.budget.exchange()
             if training is not None:
                 with contextlib.suppress(OSError):  # a disk is full; try again next time
-                    training.tell()
+                    training.report()
             if (begun := time.monotonic()) > due and (training is None or training.has_checkpoint):
                 with contextlib.suppress(OSError):  # a file changed during packing; try again next time
                     _save(this)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from gym_gui.services.submissions.archive import pack
-from gym_gui.services.submissions.training_files import FOLLOWED, MOST, Known, grown_in
+from gym_gui.services.submissions.training_files import FOLLOWED, MOST, ReceivedFiles, grown_in
 from gym_gui.services.trainer.training_folder import EXIT, POLICY, RUNNER
 from mosaic_worker.training import CONTROL, EVENTS, TENSORBOARD
 
@@ -101,13 +101,15 @@ class GrownFiles:
         """Store requests and return new bytes of files. If there are too many, trainings served last wait.
 
         Args:
-            known: For each part, the fields of :class:`gym_gui.services.submissions.training_files.Known`.
+            known: For each part, the fields of :class:`.training_files.ReceivedFiles`.
         """
         found: dict[int, tuple[str, dict[str, bytes]]] = {}
         left = _AT_ONCE
         for turn, number in enumerate(sorted(known, key=lambda number: self._turns.get(number, 0)), 1):
             has_room = left >= MOST * len(FOLLOWED)
-            grown = grown_in(self._folder / str(number), Known(*known[number]), MOST if has_room else 0)
+            grown = grown_in(
+                self._folder / str(number), ReceivedFiles(*known[number]), MOST if has_room else 0
+            )
             if grown is not None:
                 found[number] = grown.start, grown.more
                 left -= sum(map(len, grown.more.values()))
@@ -158,7 +160,7 @@ class NodeTraining:
         self.by = int(self._known.get("by", 0))
         self.has_checkpoint = False
 
-    def take_up(self, *, brought: bool) -> None:
+    def restore_files(self, *, brought: bool) -> None:
         """Bring the files of a resumed training up to the keeper's state, before the training begins.
 
         Args:
@@ -171,7 +173,7 @@ class NodeTraining:
             if run.parent.name == self._known.get("start"):
                 self._continue(run)
 
-    def tell(self, *, at_once: bool = False) -> None:
+    def report(self, *, at_once: bool = False) -> None:
         """Report new lines to the keeper, if that is due, and pass the keeper's requests to the training.
 
         Args:
@@ -192,7 +194,7 @@ class NodeTraining:
         Raises:
             OSError: A file was removed in the meantime.
         """
-        self.tell(at_once=True)
+        self.report(at_once=True)
         before = self._prints()
         pack(self._work / "runs", target, FOLLOWED)
         return self._prints() == before
@@ -210,7 +212,7 @@ class NodeTraining:
     def _report_once(self) -> bool:
         """Report new lines once, and return whether there may be more to report or to read."""
         sizes = tuple(self._sizes.values())
-        grown = grown_in(self._work, Known(self._start, sizes, self._wishes))
+        grown = grown_in(self._work, ReceivedFiles(self._start, sizes, self._wishes))
         if grown is None:
             return False
         if grown.start != self._start:

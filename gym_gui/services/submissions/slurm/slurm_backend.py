@@ -18,9 +18,9 @@ from typing import Final
 from gym_gui.core.errors import UsageError
 from gym_gui.services.shards.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import allowed_on
-from gym_gui.services.submissions.collect_parts import take_part
+from gym_gui.services.submissions.collect_parts import move_part
 from gym_gui.services.submissions.host_check import version_first
-from gym_gui.services.submissions.shard_status import KILLED, ShardStatus, look_from
+from gym_gui.services.submissions.shard_status import KILLED, ShardStatus, status_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, TOKEN, play_script, unfinished
 from gym_gui.services.submissions.slurm.slurm_commands import (
     PLAY_ARRAY,
@@ -36,7 +36,7 @@ from gym_gui.services.submissions.slurm.slurm_commands import (
 from gym_gui.services.submissions.slurm.slurm_profile import SlurmProfile
 from gym_gui.services.submissions.submission_errors import HostFailedError, HostUnreachableError, not_ours
 from gym_gui.services.submissions.submission_record import Submission
-from gym_gui.services.submissions.training_files import Grown, Known, grown_in
+from gym_gui.services.submissions.training_files import FileGrowth, ReceivedFiles, grown_in
 from mosaic_worker.plain_files import read_file, replace_file
 
 ARRAY: Final = "array.sh"
@@ -159,7 +159,7 @@ class SlurmBackend:
             self._logged.add(refused.message)
             _log.warning("%s. The other jobs wait until Slurm accepts them.", refused.message)
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards, from their jobs and from the files that the jobs have written.
 
         Raises:
@@ -182,11 +182,11 @@ class SlurmBackend:
                 looks[number] = replace(seen, said=said, code=None) if said else seen
         return looks
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Return no shards, because the scheduler itself assigns waiting shards to free nodes."""
         return []
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:
@@ -197,7 +197,7 @@ class SlurmBackend:
         except OSError as error:
             raise HostUnreachableError(f"{error.filename or self._place}: {error.strerror}") from error
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Write a budget lease to the folder of each attempt.
 
         Raises:
@@ -221,7 +221,7 @@ class SlurmBackend:
             HereError: There is no space for it here.
         """
         runs = self._place / "work" / str(number) / "runs"
-        await asyncio.to_thread(take_part, runs, self._submission, number)
+        await asyncio.to_thread(move_part, runs, self._submission, number)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Cancel waiting shards, and ask the running ones to end, or end them at once."""
@@ -444,17 +444,17 @@ class SlurmBackend:
         if state == "PD" and not code:
             return ShardStatus(True, None, {}, (), "", begun=False)
         out, err, claim = _tail(place / "out"), _tail(place / "err"), _tail(place / CLAIM, MOST_BYTES)
-        seen = look_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err, claim)
+        seen = status_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err, claim)
         # A coordinator that was killed may still count this shard as running or waiting.
         if code and seen.is_complete:
             return seen
         # The scheduler may start a job in the queue again, whatever the job has written.
         if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
-            return look_from(True, None, out, err, claim)
+            return status_from(True, None, out, err, claim)
         # Without an exit status, only the scheduler says that the job ended. Its node may be cut off.
         return replace(seen, begun=(place / "out").exists(), is_over=bool(code))
 
-    def _grown(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    def _grown(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         found = {number: grown_in(self._place / "work" / str(number), each) for number, each in known.items()}
         return {number: each for number, each in found.items() if each is not None}
 

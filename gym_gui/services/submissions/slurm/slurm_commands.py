@@ -46,7 +46,7 @@ Task = tuple[str, int]
 """Number of a job, and number of the task in its array, from 1."""
 
 
-class Queued(NamedTuple):
+class QueuedTask(NamedTuple):
     """A task in the queue, with its state as two letters (``PD``) and the reason why it waits."""
 
     task: Task
@@ -83,13 +83,13 @@ async def most_tasks() -> int | None:
     return max(1, int(limit[1]) - 1) if limit else None
 
 
-async def queued(name: str) -> list[Queued]:
+async def queued(name: str) -> list[QueuedTask]:
     """Return the tasks in the queue whose job names begin with a text."""
-    found: list[Queued] = []
+    found: list[QueuedTask] = []
     for line in (await ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j %r")).splitlines():
         job, index, state, called, reason = (*line.split(maxsplit=4), "", "", "", "", "")[:5]
         if called.startswith(name) and index.isdigit():
-            found.append(Queued((job, int(index)), state, reason))
+            found.append(QueuedTask((job, int(index)), state, reason))
     return found
 
 

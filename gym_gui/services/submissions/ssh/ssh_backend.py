@@ -11,20 +11,20 @@ from datetime import timedelta
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.collect_parts import receive
 from gym_gui.services.submissions.host_check import MARK
-from gym_gui.services.submissions.shard_status import ShardStatus, looks_of
+from gym_gui.services.submissions.shard_status import ShardStatus, statuses_of
 from gym_gui.services.submissions.shell import (
     ALLOWED,
     OFF_S,
     PLAY,
     TOKEN,
     begin,
-    look,
+    cancel_script,
+    lease_script,
     play_script,
     remove,
+    status_script,
     stop,
-    take_back,
     taken_back,
-    tell,
     unfinished,
 )
 from gym_gui.services.submissions.ssh.ssh import SshHost
@@ -32,7 +32,7 @@ from gym_gui.services.submissions.ssh.ssh_check import Shell, check_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.services.submissions.submission_errors import not_ours
 from gym_gui.services.submissions.submission_record import Submission
-from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
+from gym_gui.services.submissions.training_files import FileGrowth, ReceivedFiles, exchange_script, grown_of
 
 _log = logging.getLogger(__name__)
 
@@ -99,24 +99,24 @@ class SshBackend:
         """Start attempts of shards on the host. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(begin(self._place, self._submission.batches(tries)))
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+    async def status(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards by number. Raises like :meth:`SshHost.run`."""
-        return looks_of(await self._ssh.run(look(self._place, tries)))
+        return statuses_of(await self._ssh.run(status_script(self._place, tries)))
 
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+    async def cancel_waiting(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Cancel attempts that have not begun, and return their shards. Raises like :meth:`SshHost.run`."""
-        return taken_back(await self._ssh.run(take_back(self._place, tries)))
+        return taken_back(await self._ssh.run(cancel_script(self._place, tries)))
 
-    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+    async def exchange(self, known: Mapping[int, ReceivedFiles]) -> dict[int, FileGrowth]:
         """Pass requests to trainings and return the new bytes of their files.
 
         Raises like :meth:`SshHost.run`.
         """
         return grown_of(await self._ssh.read(exchange_script(self._place, known)))
 
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    async def write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Write a budget lease to the folder of each attempt. Raises like :meth:`SshHost.run`."""
-        await self._ssh.run(tell(self._place, tries, words))
+        await self._ssh.run(lease_script(self._place, tries, words))
 
     async def fetch(self, number: int) -> None:
         """Copy the run folders of a shard into the submission.

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.host_check import MARK, check_told, keys_check, parse_check, version_check
+from gym_gui.services.submissions.host_check import (
+    MARK,
+    check_answers,
+    keys_check,
+    parse_check,
+    version_check,
+)
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 
 _SETUP_S: Final = 120.0
@@ -72,5 +78,5 @@ async def check_host(ssh: Shell, host: Host, more: Sequence[str] = ()) -> dict[s
             f"{host.name}: the folder {host.folder} cannot be created there",
             fix="Name another folder in the profile: folder: …",
         )
-    check_told(host.name, told, host.command)
+    check_answers(host.name, told, host.command)
     return told

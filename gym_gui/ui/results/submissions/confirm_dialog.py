@@ -8,7 +8,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.own_submissions import Unconfirmed, confirm
+from gym_gui.services.submissions.own_submissions import UnconfirmedSubmission, confirm
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
@@ -31,7 +31,7 @@ class ConfirmDialog(Dialog):
     confirmed = pyqtSignal()
     """Emitted when the user has confirmed the submission and the confirmation was saved."""
 
-    def __init__(self, seen: Unconfirmed, parent: QWidget | None = None) -> None:
+    def __init__(self, seen: UnconfirmedSubmission, parent: QWidget | None = None) -> None:
         super().__init__("confirm-submission", "Use this submission?", parent)
         self._seen = seen
         self.setMinimumSize(640, 480)
@@ -64,7 +64,7 @@ class ConfirmDialog(Dialog):
 
 
 def ask_to_confirm(
-    seen: Unconfirmed, then: Callable[[], object], parent: QWidget | None = None
+    seen: UnconfirmedSubmission, then: Callable[[], object], parent: QWidget | None = None
 ) -> ConfirmDialog:
     """Open the dialog and return it; ``then`` is called if the user confirms the submission."""
     dialog = ConfirmDialog(seen, parent)
@@ -73,7 +73,7 @@ def ask_to_confirm(
     return dialog
 
 
-def _lines(seen: Unconfirmed) -> list[str]:
+def _lines(seen: UnconfirmedSubmission) -> list[str]:
     found = [str(seen.submission.folder)]
     for heading, lines in seen.rows:
         found += ["", f"{heading}:", *(f"    {line}" for line in lines)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QAbstractButton, QStackedWidget
 
-from gym_gui.core.errors import Place
+from gym_gui.core.errors import FilePosition
 from gym_gui.services.submissions.overview import Overview, ShardRow, run_of
 from gym_gui.services.submissions.own_submissions import unconfirmed
 from gym_gui.services.submissions.submission_record import FAILED, SENT
@@ -95,23 +95,23 @@ class SubmissionController(QObject):
         return self._view is not None and self._views.currentWidget() is self._view
 
     @property
-    def seen(self) -> Overview | None:
+    def shown_overview(self) -> Overview | None:
         """Overview that the view shows; ``None`` if it shows a message instead."""
         return self._view.seen if self._view is not None else None
 
     @property
     def title(self) -> str:
         """Names of the policies or of the trained algorithm; ``""`` if no overview is shown."""
-        return self.seen.title if self.seen is not None else ""
+        return self.shown_overview.title if self.shown_overview is not None else ""
 
-    def take(self, folder: Path) -> None:
+    def show_submission(self, folder: Path) -> None:
         """Show the submission in ``folder`` and read it repeatedly from now on."""
         if folder != self.folder:
             self.folder = folder
-            self.view.say("Reading…", "The progress appears in a moment.")
+            self.view.show_message("Reading…", "The progress appears in a moment.")
         self.reader.follow(folder)
 
-    def look(self) -> None:
+    def read_again(self) -> None:
         """Read the submission again when the page becomes visible, if the submission is shown."""
         if self.shown and self.folder is not None:
             self.reader.follow(self.folder)
@@ -122,7 +122,7 @@ class SubmissionController(QObject):
 
     def show_buttons(self) -> None:
         """Show and enable the buttons of available commands; hide all buttons if no submission is shown."""
-        seen = self.seen if self.shown else None
+        seen = self.shown_overview if self.shown else None
         for button in self.buttons:
             button.setVisible(self.shown)
         if seen is None:
@@ -163,8 +163,8 @@ class SubmissionController(QObject):
 
     def go_on(self) -> None:
         """Resume the submission in a new process, which also plays its failed shards again."""
-        if self.seen is not None and self.folder is not None:
-            job = go_on_job(self.folder, self.seen.submission.command)
+        if self.shown_overview is not None and self.folder is not None:
+            job = go_on_job(self.folder, self.shown_overview.submission.command)
             self._context.spawn(self._run_confirmed("Resuming…", job, self.folder), "Resuming")
 
     def stop(self) -> None:
@@ -176,15 +176,15 @@ class SubmissionController(QObject):
 
     def merge(self) -> None:
         """Merge the shards whose files are on this machine into a run."""
-        if self.seen is not None and self.folder is not None:
+        if self.shown_overview is not None and self.folder is not None:
             out = self.folder.parent.parent  # the record's folder may be on another machine
             self._jobs.run("Merging the available shards…", merge_job(self.folder, out, self._show_run))
             self.changed.emit()
 
     def open_run(self) -> None:
         """Show the merged run of the submission."""
-        if self.seen is not None and self.seen.run is not None:
-            self._show_run(self.seen.run)
+        if self.shown_overview is not None and self.shown_overview.run is not None:
+            self._show_run(self.shown_overview.run)
 
     def open_shard(self) -> None:
         """Show the run of the selected shard, or its training on the Train page."""
@@ -196,8 +196,8 @@ class SubmissionController(QObject):
         row = self.view.current
         if row is not None and row.log is not None:
             self._on_log_wanted(row)
-        elif self.seen is not None and self.seen.log is not None:
-            self._context.spawn(self._edit(self.seen.log, ""), "Opening the log")
+        elif self.shown_overview is not None and self.shown_overview.log is not None:
+            self._context.spawn(self._edit(self.shown_overview.log, ""), "Opening the log")
 
     async def _run_confirmed(self, words: str, job: Job, folder: Path) -> None:
         """Run a job that executes the submission's commands; if they are unconfirmed, ask the user first."""
@@ -220,11 +220,11 @@ class SubmissionController(QObject):
         from gym_gui.ui.editor.checks import at_place
 
         lines = (await asyncio.to_thread(read_file, log, limit=_MOST_BYTES)).count(b"\n")
-        self._context.edit(at_place(Place(str(log), max(lines, 1)), problem))
+        self._context.edit(at_place(FilePosition(str(log), max(lines, 1)), problem))
 
     def _on_shard_opened(self, row: ShardRow) -> None:
-        if self.seen is not None:
-            self._context.spawn(self._open_run_of(self.seen, row), "Opening a shard")
+        if self.shown_overview is not None:
+            self._context.spawn(self._open_run_of(self.shown_overview, row), "Opening a shard")
 
     async def _open_run_of(self, seen: Overview, row: ShardRow) -> None:
         run = await asyncio.to_thread(run_of, seen.submission, row.number)
@@ -240,7 +240,7 @@ class SubmissionController(QObject):
 
     def _on_job_ended(self) -> None:
         if self.shown:
-            self.reader.look()
+            self.reader.read_now()
             self.changed.emit()
 
     def _on_looked(self, seen: object) -> None:
@@ -249,7 +249,7 @@ class SubmissionController(QObject):
         self.changed.emit()
 
     def _on_refused(self, why: str) -> None:
-        self.view.say("The submission cannot be read", why)
+        self.view.show_message("The submission cannot be read", why)
         self.changed.emit()
 
 

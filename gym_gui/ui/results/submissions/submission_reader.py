@@ -41,7 +41,7 @@ class SubmissionReader(QObject):
         self._busy = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.read_now)
 
     @property
     def folder(self) -> Path | None:
@@ -52,14 +52,14 @@ class SubmissionReader(QObject):
         """Read the submission in ``folder`` now and repeatedly from then on."""
         if folder != self.folder:
             self._watch = SubmissionWatch(folder)
-        self.look()
+        self.read_now()
 
     def rest(self) -> None:
         """Stop reading the submission."""
         self._timer.stop()
         self._watch = None
 
-    def look(self) -> None:
+    def read_now(self) -> None:
         """Read the submission now, unless a read is in progress."""
         if self._watch is not None and not self._busy:
             self._busy = True
@@ -68,7 +68,7 @@ class SubmissionReader(QObject):
     async def _look(self, watch: SubmissionWatch) -> None:
         began = time.monotonic()
         try:
-            seen = await asyncio.to_thread(watch.look)
+            seen = await asyncio.to_thread(watch.overview)
             if watch is self._watch:
                 self.looked.emit(seen)
         except MosaicError as error:

@@ -146,7 +146,7 @@ class SubmissionView(QWidget):
         self._legend.show_states(seen.states)
         self._show_trouble()
 
-    def say(self, title: str, text: str = "") -> None:
+    def show_message(self, title: str, text: str = "") -> None:
         """Show a title and a text in place of the submission."""
         self.seen = None
         self._hint.set_text(title, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from gym_gui.analysis.words.wording import dollars, duration, moment
-from gym_gui.services.submissions.overview import LOST, PLAYING, QUEUED, Overview, PlaceRow, Spent
+from gym_gui.services.submissions.overview import LOST, PLAYING, QUEUED, Overview, PlaceRow, SpentBudget
 from gym_gui.services.submissions.submission_record import COLLECTED, FAILED, SENT, WAITING
 from gym_gui.ui.numbers import count, local, screen
 
@@ -81,7 +81,7 @@ def budget_words(seen: Overview) -> str:
     return "\n".join(filter(None, map(_spent_words, seen.budgets)))
 
 
-def _spent_words(spent: Spent) -> str:
+def _spent_words(spent: SpentBudget) -> str:
     parts: list[str] = []
     if spent.tokens[1]:
         parts.append(f"{local(spent.tokens[0]):,} of {local(spent.tokens[1]):,} tokens")

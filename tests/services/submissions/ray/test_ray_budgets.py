@@ -17,7 +17,7 @@ from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.shards.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.archive import pack
-from gym_gui.services.submissions.lease_book import BudgetLeases
+from gym_gui.services.submissions.budget_leases import BudgetLeases
 from gym_gui.services.submissions.ray import ray_node
 from gym_gui.services.submissions.ray.ray_backend import seen_of
 from gym_gui.services.submissions.ray.ray_keeper import Keeper
@@ -140,7 +140,7 @@ class Submitted:
         ((number, _, row),), _ = self.keeper.look([(1, attempt)])
         seen = seen_of(row)
         about = {"is_over": seen.is_over, "holder": seen.holder, "after": seen.after}
-        self.book.hear(number, "ray", seen.claim, is_live=seen.running, **about)
+        self.book.record_claim(number, "ray", seen.claim, is_live=seen.running, **about)
         return seen
 
     def give(self, attempt: int, number: int) -> Lease:
@@ -151,7 +151,7 @@ class Submitted:
             assert seen.running, seen.said
             if not (claim := Claim.from_line(seen.claim)):
                 return False
-            self.book.share_out(more_to_come=False)
+            self.book.grant_budgets(more_to_come=False)
             self.keeper.tell({seen.holder: self.book.lease(1, "ray", seen.holder)})
             return claim.number == number
 
@@ -212,7 +212,7 @@ def test_a_node_that_is_cut_off_has_spent_what_it_was_given_and_gets_no_more(sub
     submitted.file("two", 2, "end").touch()
     eventually(lambda: not submitted.look(2).running, "the second try has ended")
     assert submitted.look(2).is_over and submitted.tokens == first + 100
-    assert submitted.book.lost({RUN: Amount(200)}) == {RUN: Amount(first - 100)}
+    assert submitted.book.uncollected_spending({RUN: Amount(200)}) == {RUN: Amount(first - 100)}
 
 
 @pytest.mark.full

@@ -18,7 +18,7 @@ from gym_gui.services.submissions.ray.ray_driver import TRAVELS
 from gym_gui.services.submissions.ray.ray_keeper import Keeper
 from gym_gui.services.submissions.ray.ray_node import play
 from gym_gui.services.submissions.ray.ray_trainings import GrownFiles, NodeTraining
-from gym_gui.services.submissions.training_files import MOST, Known, grown_from
+from gym_gui.services.submissions.training_files import MOST, ReceivedFiles, grown_from
 
 Handed = tuple[str, dict[str, bytes]]
 START = "0001-0001"
@@ -75,26 +75,26 @@ def test_what_a_training_writes_comes_here_by_the_keeper(line: Here, run: Path, 
     training = NodeTraining(line, tmp_path / "node", PART, 1)
     assert line.exchange() is None
     add(run / "events.jsonl", '{"event":"prog')
-    training.tell(at_once=True)
+    training.report(at_once=True)
     first = event("start", step=0).encode()
     assert line.exchange() == (START, {"events.jsonl": first}), "whole lines alone"
     add(run / "events.jsonl", 'ress","step":5}\n')
     (run / "metrics.jsonl").write_text("m\n")
-    training.tell(at_once=True)
+    training.report(at_once=True)
     more = {"events.jsonl": b'{"event":"progress","step":5}\n', "metrics.jsonl": b"m\n"}
     assert line.exchange(START, len(first), 0, 0, 0) == (START, more)
     # Wishes reach it once, and what it has heard is not said to the next try.
     assert line.exchange(START, 0, 0, 0, 0, wishes=b'{"do":"pause"}\n') is not None
-    training.tell(at_once=True)
-    training.tell(at_once=True)
+    training.report(at_once=True)
+    training.report(at_once=True)
     assert (run / "control.jsonl").read_text() == '{"do":"pause"}\n'
     again = NodeTraining(line, tmp_path / "node", PART, 1)
-    again.take_up(brought=False)
+    again.restore_files(brought=False)
     begun_again = run / "runner.json"
     assert not begun_again.exists(), "the process that listened is gone"
     begun_again.write_text("{}")
     assert line.exchange(START, 0, 0, 0, 0, wishes=b'{"do":"resume"}\n') is not None
-    again.tell(at_once=True)
+    again.report(at_once=True)
     assert (run / "control.jsonl").read_text() == '{"do":"pause"}\n{"do":"resume"}\n'
 
 
@@ -106,17 +106,17 @@ def test_one_that_was_given_up_says_nothing_more(tmp_path: Path) -> None:
 
 def test_a_checkpoint_is_gone_on_with_on_another_node(line: Here, run: Path, tmp_path: Path) -> None:
     training = NodeTraining(line, tmp_path / "node", PART, 1)
-    training.tell(at_once=True)
+    training.report(at_once=True)
     assert not training.has_checkpoint
     (run / "policy.json").write_text("{}")
     (run / "state").mkdir()
     (run / "state" / "kept").write_bytes(b"at 5")
     add(run / "events.jsonl", event("checkpoint", step=5))
-    training.tell(at_once=True)
+    training.report(at_once=True)
     assert training.has_checkpoint
     assert training.pack(tmp_path / "packed")
     add(run / "events.jsonl", event("progress", step=8))
-    training.tell(at_once=True)
+    training.report(at_once=True)
     told = (run / "events.jsonl").read_bytes()
     add(run / "events.jsonl", event("progress", step=9))  # and then the node is lost
 
@@ -125,14 +125,14 @@ def test_a_checkpoint_is_gone_on_with_on_another_node(line: Here, run: Path, tmp
     line.grown = GrownFiles(line.folder / "grown")  # of a keeper that came after the one that was killed
     elsewhere = NodeTraining(line, other, PART, 2)
     assert elsewhere.by == 1
-    elsewhere.take_up(brought=True)
+    elsewhere.restore_files(brought=True)
     assert not elsewhere.has_checkpoint, "the keeper has it"
     taken = other / "runs" / START / "seed7"
     assert (taken / "events.jsonl").read_bytes() == told
     assert (taken / "state/kept").read_bytes() == b"at 5"
     add(taken / "events.jsonl", event("start", step=5))
     (taken / "runner.json").write_text("{}")
-    elsewhere.tell(at_once=True)
+    elsewhere.report(at_once=True)
     assert line.exchange(START, len(told), 0, 0, 0) == (
         START,
         {"events.jsonl": event("start", step=5).encode()},
@@ -140,12 +140,12 @@ def test_a_checkpoint_is_gone_on_with_on_another_node(line: Here, run: Path, tmp
 
 
 def test_one_that_is_begun_anew_begins_anew_here(line: Here, run: Path, tmp_path: Path) -> None:
-    NodeTraining(line, tmp_path / "node", PART, 1).tell(at_once=True)
+    NodeTraining(line, tmp_path / "node", PART, 1).report(at_once=True)
     anew = begun(tmp_path / "other", "0002-0001")
     other = NodeTraining(line, tmp_path / "other", PART, 2)
-    other.take_up(brought=True)
+    other.restore_files(brought=True)
     (anew / "runner.json").write_text("{}")
-    other.tell(at_once=True)
+    other.report(at_once=True)
     assert line.exchange(START, 100, 0, 0, 0) == (
         "0002-0001",
         {"events.jsonl": event("start", step=0).encode()},
@@ -157,7 +157,7 @@ def test_a_checkpoint_that_changes_meanwhile_is_none(
 ) -> None:
     (run / "policy.json").write_text("{}")
     training = NodeTraining(line, tmp_path / "node", PART, 1)
-    training.take_up(brought=False)
+    training.restore_files(brought=False)
     (run / "runner.json").write_text("{}")
     assert training.has_checkpoint, "it may not have been brought"
     packs = ray_trainings.pack
@@ -178,7 +178,7 @@ def test_much_is_handed_on_in_turns(line: Here, tmp_path: Path) -> None:
         run = begun(tmp_path / str(number), START)
         for name in ("events.jsonl", "metrics.jsonl", "episodes.jsonl", "log.txt"):
             (run / name).write_bytes(b"x" * (size - 1) + b"\n")
-        NodeTraining(line, tmp_path / str(number), number, 1).tell(at_once=True)
+        NodeTraining(line, tmp_path / str(number), number, 1).report(at_once=True)
     known = dict.fromkeys(parts, ("", (0, 0, 0, 0), b""))
 
     def served() -> set[int]:
@@ -207,7 +207,7 @@ def test_much_is_handed_on_in_turns(line: Here, tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_not_taken(rows: object) -> None:
     with pytest.raises(ProtocolError):
-        grown_from(rows, {PART: Known()})
+        grown_from(rows, {PART: ReceivedFiles()})
 
 
 def test_what_travels_needs_no_mosaic(tmp_path: Path) -> None:

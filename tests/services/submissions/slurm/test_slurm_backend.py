@@ -168,18 +168,18 @@ def test_what_a_person_may_not_have_more_of_waits_here(
     scheduler.says("squeue", "for i in 1 2 3; do echo 1 $i PD mosaic-01SUB-0001 Priority; done")
     with caplog.at_level(logging.WARNING):
         asyncio.run(backend.start(FIRST))
-        looks = asyncio.run(backend.look(FIRST))
+        looks = asyncio.run(backend.status(FIRST))
     assert caplog.messages == [
         f"sbatch: {REFUSED[15:]}{TOO_MANY}. The other jobs wait until Slurm accepts them."
     ]
     assert [seen.begun or not seen.running for seen in looks.values()] == [False] * 7, "all of them wait"
     before = len(scheduler.told("sbatch"))
     clock[0] += 31.0
-    asyncio.run(backend.look(FIRST))
+    asyncio.run(backend.status(FIRST))
     assert len(scheduler.told("sbatch")) == before + 1, "it is asked again, seldom"
     (scheduler.folder / "one").rmdir()
     clock[0] += 31.0
-    asyncio.run(backend.look(FIRST))
+    asyncio.run(backend.status(FIRST))
     assert sorted(file.read_text() for file in submission.folder.glob("cluster/arrays/*.list")) == [
         "1/1\n2/1\n3/1\n",
         "4/1\n5/1\n6/1\n",
@@ -187,16 +187,16 @@ def test_what_a_person_may_not_have_more_of_waits_here(
     # Who stops it has nothing more handed in, and waits for nothing that was not.
     asyncio.run(backend.stop(FIRST, at_once=False))
     clock[0] += 31.0
-    assert not asyncio.run(backend.look(FIRST))[7].running
+    assert not asyncio.run(backend.status(FIRST))[7].running
     # And where none of its jobs is there any more, that is a fault.
     again = site_of(submission)
     prepare(again)
     scheduler.says("squeue", "")
     clock[0] += 31.0
-    asyncio.run(again.look(FIRST))
+    asyncio.run(again.status(FIRST))
     clock[0] += 31.0
     with pytest.raises(HostFailedError, match="job submit limit"):
-        asyncio.run(again.look(FIRST))
+        asyncio.run(again.status(FIRST))
 
 
 def test_a_first_refusal_is_told_at_once(scheduler: Scheduler, submission: Submission) -> None:
@@ -222,7 +222,7 @@ def test_memory_that_is_used_up_is_told_in_the_schedulers_words(
     (place / "arrays/0001-1.err").write_text(f"slurmstepd: error: {event}\n")
     state = "[ $4 = 1_2 ] && echo JobId=1 JobState=OUT_OF_MEMORY || echo JobId=1 JobState=COMPLETED"
     scheduler.says("scontrol", state)
-    looks = asyncio.run(backend.look(dict.fromkeys((1, 2, 3), 1)))
+    looks = asyncio.run(backend.status(dict.fromkeys((1, 2, 3), 1)))
     assert [(looks[n].code, looks[n].said) for n in (1, 2, 3)] == [
         (None, event),
         (None, "its job ended: out of memory"),
@@ -272,10 +272,10 @@ def test_a_look_reads_each_file_once_and_lists_no_folder(
     for number in (1, 2):
         for name in ("out", "err"):
             (place / f"work/{number}/1" / name).write_text("")
-    asyncio.run(backend.look(three))
+    asyncio.run(backend.status(three))
     sys.addaudithook(_hear)
     _opened = []
-    asyncio.run(backend.look(three))
+    asyncio.run(backend.status(three))
     opened, _opened = [path for path in _opened if path.startswith(str(place))], None
     files = {str(place / f"work/{n}/1" / name) for n in (1, 2) for name in ("out", "err")}
     assert files <= set(opened) and len(opened) == len(set(opened))
