@@ -50,6 +50,10 @@ fi
 if ((${#java[@]})) && is_root && command -v apt-get >/dev/null; then
     apt_install "${java[@]}" || say "Without ${java[*]}, the tests of jason_worker are left out."
 fi
+# One home for all processes of the tests: the list of environments that collecting makes is there for them.
+MOSAIC_TESTS_HOME=$(mktemp -d -t mosaic-tests-XXXXXX)
+export MOSAIC_TESTS_HOME
+trap 'rm -rf -- "$MOSAIC_TESTS_HOME"' EXIT
 rm -f -- .coverage .coverage.*
 # Hundreds of processes are started below: compiled once, not by each of them.
 unset PYTHONDONTWRITEBYTECODE

@@ -23,7 +23,7 @@ VARIABLE = "INNOCENT_NAME"
 KEY = {VARIABLE: "sk-planted-by-a-test-0123456789abcdef"}
 STEPS = 4
 TOKENS = 1000, 50
-PRICES = {"gpt-4o-mini": (0.15, 0.6), "gpt-4.1-mini": (0.4, 1.6), "gpt-4o": (2.5, 10.0)}
+PRICES = {"gpt-4.1-mini": (0.4, 1.6), "gpt-4o": (2.5, 10.0)}
 """US dollars per million tokens, by model."""
 
 

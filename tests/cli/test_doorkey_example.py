@@ -9,6 +9,8 @@ import pytest
 from gym_gui import evaluate
 from tests.support.commands import Mosaic
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 

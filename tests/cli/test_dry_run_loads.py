@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.support.commands import Mosaic
+
+pytestmark = pytest.mark.usefixtures("sessions_here")
 
 
 def test_a_program_that_cannot_be_read_is_refused(mosaic: Mosaic) -> None:

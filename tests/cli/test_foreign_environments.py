@@ -1,4 +1,7 @@
-"""Environments that print, start threads, end their process or never return."""
+"""Environments that print, start threads, end their process or never return.
+
+A command has a process of its own where the environment would end the tests' process, were it let in.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.processes.tree import TAG
 from tests.support.commands import Done, Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring
+from tests.support.seldom import some_of
 from tests.support.waiting import LONG_S
 
 MODULE = '''
@@ -132,7 +137,7 @@ def recorded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     operators = [{"id": "a", "task": "odd_envs:Odd", "workers": {"agent_0": {"type": "random"}}}]
     experiment = {"operators": operators, "execution": {"num_episodes": 2, "seeds": 0}}
     (home / "e.json").write_text(json.dumps(experiment))
-    done = mosaic.process("run", "e.json", "--trust", "--processes", "1", "--json")
+    done = mosaic("run", "e.json", "--trust", "--processes", "1", "--json", **{TAG: "tests"})
     assert done.status == 0, done.err
     return home / done.json()["run"]
 
@@ -143,9 +148,16 @@ def record(mosaic: Mosaic, recorded_once: Path) -> Path:
     return Path(shutil.copytree(recorded_once, mosaic.home / "runs" / recorded_once.name))
 
 
+def _run(mosaic: Mosaic, how: str, *arguments: str | Path) -> Done:
+    """Run a command on an environment that misbehaves so."""
+    if how in ("leaves", "crashes"):
+        return mosaic.process(*arguments, timeout=LONG_S)
+    return mosaic(*arguments)
+
+
 def test_what_a_checked_environment_prints_and_starts_spoils_nothing(mosaic: Mosaic, odd: Path) -> None:
     odd.write_text("prints")
-    done = mosaic.process("envs", "check", "odd_envs:Odd", "--json", timeout=LONG_S)
+    done = mosaic("envs", "check", "odd_envs:Odd", "--json")
     assert done.status == 0 and done.json()["ok"], done.out
 
 
@@ -154,7 +166,7 @@ def test_an_environment_that_does_not_come_back_is_a_finding(
     how: str, said: str, mosaic: Mosaic, odd: Path
 ) -> None:
     odd.write_text(how)
-    done = mosaic.process("envs", "check", "odd_envs:Odd", "--json", "--timeout", "3", timeout=LONG_S)
+    done = _run(mosaic, how, "envs", "check", "odd_envs:Odd", "--json", "--timeout", "3")
     assert done.status == 1
     running = next(f for f in done.json()["findings"] if f["name"] == "running")
     assert running["status"] == "failed"
@@ -165,7 +177,7 @@ def test_what_a_verified_environment_prints_and_starts_spoils_nothing(
     mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
     odd.write_text("prints")
-    done = mosaic.process("verify", record, "--trust", "--json", timeout=LONG_S)
+    done = mosaic("verify", record, "--trust", "--json")
     assert done.status == 0, done.err
     assert done.json()["equal"] and done.json()["episodes"] == 2
 
@@ -175,7 +187,7 @@ def test_a_verified_environment_that_does_not_come_back_is_a_sentence(
     how: str, said: str, mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
     odd.write_text(how)
-    done = mosaic.process("verify", record, "--trust", "--timeout", "3", timeout=LONG_S)
+    done = _run(mosaic, how, "verify", record, "--trust", "--timeout", "3")
     assert done.status == 1
     assert said in done.err + done.out
 
@@ -190,7 +202,7 @@ def asked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mosaic = Mosaic(home, Offspring(f"odd-{os.getpid()}-{os.urandom(4).hex()}"))
     (home / "odd_envs.py").write_text(MODULE)
     with FakeModelServer(lambda _: "<action>1</action>") as server:
-        done = mosaic.process("run", _asking(home, server), "--trust", "--json")
+        done = mosaic("run", _asking(home, server), "--trust", "--json", **{TAG: "tests"})
     assert done.status == 0, done.err
     return home / done.json()["run"]
 
@@ -222,7 +234,7 @@ def test_what_is_printed_and_started_while_a_run_is_played_again_spoils_nothing(
 ) -> None:
     odd.write_text("prints")
     command, *options = COMMANDS[name]
-    done = mosaic.process(command, asked, *options, timeout=LONG_S)
+    done = mosaic(command, asked, *options)
     assert done.status == 0, done.err
     assert done.json()
 
@@ -244,13 +256,13 @@ def test_a_run_whose_environment_ends_the_process_is_a_sentence(
         assert "does not play out" in said or '"departures"' in said or "sys.exit(3)" in said
 
 
-@pytest.mark.parametrize("how", ["prints", "exits", "leaves"])
+@pytest.mark.parametrize("how", some_of(["prints", "exits", "leaves"], "prints", "leaves"))
 def test_a_dry_run_outlives_what_its_environment_does(how: str, mosaic: Mosaic, odd: Path) -> None:
     """Examples of turns are played in it."""
     odd.write_text(how)
     with FakeModelServer() as server:
         file = _asking(mosaic.home, server, strategy="few_shot")
-        done = mosaic.process("run", file, "--dry-run", "--trust", "--json", timeout=LONG_S)
+        done = _run(mosaic, how, "run", file, "--dry-run", "--trust", "--json")
     if how == "prints":
         assert done.status == 0, done.err
         assert done.json()["models"]
@@ -262,7 +274,7 @@ def test_a_report_shows_episodes_again_whatever_their_environment_prints_and_sta
     mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
     odd.write_text("prints")
-    done = mosaic.process("report", record, "--trust", "--json", timeout=LONG_S)
+    done = mosaic("report", record, "--trust", "--json")
     assert done.status == 0, done.err
     page = Path(done.json()["report"])
     assert "took too long" not in (mosaic.home / page).read_text()
@@ -275,10 +287,10 @@ def test_a_rerun_outlives_what_its_environment_prints_and_starts(mosaic: Mosaic,
     file = experiment(
         mosaic.home, {"id": "a", "task": "odd_envs:Odd", "workers": {"agent_0": player}}, num_episodes=4
     )
-    done = mosaic.process("run", file, "--trust", "--json")
+    done = mosaic("run", file, "--trust", "--json")
     assert done.status == 0, done.err
     odd.write_text("prints")
-    again = mosaic.process("rerun", done.json()["run"], "--trust", "--json", timeout=LONG_S)
+    again = mosaic("rerun", done.json()["run"], "--trust", "--json")
     assert again.status == 1, again.err
     assert {departure["cause"] for departure in again.json()["departures"]} == {"policy"}
 
@@ -287,7 +299,7 @@ def test_an_environment_that_exits_fails_its_episode(mosaic: Mosaic, odd: Path) 
     odd.write_text("exits")
     operators = [{"id": "a", "task": "odd_envs:Odd", "workers": {"agent_0": {"type": "random"}}}]
     (mosaic.home / "e.json").write_text(json.dumps({"operators": operators, "execution": {"seeds": 0}}))
-    done = mosaic.process("run", "e.json", "--trust", "--processes", "1", "--json")
+    done = mosaic("run", "e.json", "--trust", "--processes", "1", "--json")
     assert done.status == 1
     (episodes,) = (mosaic.home / done.json()["run"]).glob("operators/a/episodes.jsonl")
     (line,) = episodes.read_text().splitlines()
@@ -330,10 +342,10 @@ def _read(mosaic: Mosaic, record: Path, name: str, how: str) -> Done:
     (mosaic.home / "pool.json").write_text(json.dumps(_POOL))
     (mosaic.home / "born").write_text(how)
     command = [str(record) if word == "RUN" else word for word in READ[name]]
-    return mosaic.process(*command, "--trust", "--json", timeout=LONG_S)
+    return _run(mosaic, how, *command, "--trust", "--json")
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", some_of(READ, "run", "dry run", "shard", "rerun", "tournament"))
 def test_what_is_printed_and_started_while_an_environment_is_read_spoils_nothing(
     name: str, mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
@@ -342,7 +354,7 @@ def test_what_is_printed_and_started_while_an_environment_is_read_spoils_nothing
     assert done.json()
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", some_of(READ, "run", "rerun", "tournament"))
 def test_an_environment_that_ends_the_process_that_reads_it_is_a_sentence(
     name: str, mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
@@ -357,7 +369,7 @@ def test_an_environment_that_ends_the_process_that_reads_it_is_a_sentence(
 def test_a_checked_worker_outlives_what_its_environment_does(how: str, mosaic: Mosaic, odd: Path) -> None:
     odd.write_text(how)
     command = ("workers", "check", "operators_worker", "--env", "odd_envs:Odd", "--json")
-    done = mosaic.process(*command, timeout=LONG_S)
+    done = _run(mosaic, how, *command)
     if how == "prints":
         assert done.status == 0, done.err
         assert done.json()["ok"]

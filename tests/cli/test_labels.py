@@ -6,7 +6,11 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.usefixtures("sessions_here")
 
 
 def test_a_run_is_labeled_and_found_again(mosaic: Mosaic, played: Path) -> None:

@@ -11,6 +11,8 @@ from gym_gui.cli.app import run
 from tests.support.commands import Mosaic
 from tests.support.little_workers import RANDOM, little_worker
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 
 def test_workers_with_their_state_and_the_way_out(mosaic: Mosaic) -> None:
     folder = mosaic.home / "data" / "workers"

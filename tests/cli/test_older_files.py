@@ -19,6 +19,8 @@ from gym_gui.services.submissions.submission_record import COLLECTED, open_submi
 from gym_gui.services.trainings.training_presets import TRAININGS
 from tests.support.commands import Mosaic
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 OLDER = Path(__file__).with_name("older")
 RUNS = {json.loads((run / "run.json").read_bytes())["status"]: run.name for run in (OLDER / "runs").iterdir()}
 STOPPED = RUNS["stopped"]

@@ -12,6 +12,8 @@ from gym_gui.analysis import open_run
 from tests.support.commands import ROOT, Mosaic
 from tests.support.model_server import ModelServer
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 EXAMPLES = ROOT / "docs" / "examples" / "soccer_transfer"
 
 

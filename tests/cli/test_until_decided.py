@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.commands import Mosaic, experiment
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 PASSIVE = {"id": "still", "workers": {"agent": {"type": "passive"}}}
 
 

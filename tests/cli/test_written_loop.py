@@ -88,7 +88,7 @@ def written(mosaic: Mosaic, run: Path, operator: str, episode: int = 1) -> Path:
 @pytest.mark.parametrize(
     "operator",
     [
-        pytest.param(name, marks=[pytest.mark.full] if name in {"lake", "connect_four"} else [])
+        pytest.param(name, marks=[] if name in {"cut_off", "cut_off_game", "spread"} else [pytest.mark.full])
         for name in GAMES
         if name != "rooms"
     ],
@@ -103,7 +103,12 @@ def test_the_program_plays_the_episode_without_mosaic(mosaic: Mosaic, run: Path,
 
 
 @pytest.mark.parametrize(
-    ("operator", "reward"), [("pendulum", "-"), ("connect_four", "1.0"), ("spread", "-")]
+    ("operator", "reward"),
+    [
+        pytest.param("pendulum", "-", marks=pytest.mark.full),
+        ("connect_four", "1.0"),
+        pytest.param("spread", "-", marks=pytest.mark.full),
+    ],
 )
 def test_another_reward_than_the_recorded_one_is_noticed(
     mosaic: Mosaic, run: Path, operator: str, reward: str

@@ -13,6 +13,8 @@ import yaml
 
 from tests.support.commands import ROOT, Mosaic
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 EXAMPLES = ROOT / "docs" / "examples" / "zero_shot"
 SCRIPT = ROOT / "scripts" / "experiments" / "zero_shot.sh"
 TALK = EXAMPLES / "talk"

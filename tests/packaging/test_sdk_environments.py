@@ -85,9 +85,9 @@ def _interpreter(version: str) -> str:
     [
         ("3.8", ["numpy==1.22.0", "protobuf==3.20.2"]),
         ("3.9", ["numpy<2", "protobuf==4.25.*"]),
-        ("3.10", ["numpy<2", "protobuf==5.29.*"]),
+        pytest.param("3.10", ["numpy<2", "protobuf==5.29.*"], marks=pytest.mark.full),
         ("3.11", ["numpy==1.26.4", "protobuf==6.33.*"]),
-        ("3.12", []),
+        pytest.param("3.12", [], marks=pytest.mark.full),
         ("3.13", []),
     ],
 )

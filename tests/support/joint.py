@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +51,16 @@ def _environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def joint_policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a policy of three agents that share a network; not to be written to."""
+def joint_policy() -> Path:
+    """The folder of a policy of three agents that share a network; not to be written to.
+
+    All processes of a run of the tests have the same one: the first that asks for it trains it.
+    """
     pytest.importorskip("torch")
-    return train_joint(tmp_path_factory.mktemp("joint") / "spread")
+    folder = Path(os.environ["MOSAIC_TESTS_HOME"]) / "joint"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "spread").exists():
+            train_joint(folder / "unfinished").rename(folder / "spread")
+    return folder / "spread"

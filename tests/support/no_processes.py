@@ -10,12 +10,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-from collections.abc import Callable, Generator, Iterator, Mapping
+import runpy
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
+from gym_gui.controllers.child_jobs import child_job
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.sessions.local_session import LocalSession
@@ -23,16 +27,21 @@ from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
 from gym_gui.controllers.setup.environment_probe_child import ProbeServer
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.trusted.subjects import Subject
 from gym_gui.host.prestart import CommandHosts
 from gym_gui.host.replay_server import replayed
 from gym_gui.host.session_process import HostOwner
+from gym_gui.services import subprocess_job
 from gym_gui.services.actor import NoopActor, RandomActor
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.runs import run_analysis
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.subprocess_job import USAGE, Finished
+from mosaic_worker.failures import described
 
 _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
+_SERVERS: dict[Path, ProbeServer] = {}
+"""Of windows, by working directory: a slot that was loaded is not loaded again by the tests that follow."""
 
 
 async def local_session(
@@ -63,20 +72,22 @@ def record_file(experiment_file: Path, out: Path) -> Path:
     return asyncio.run(manager.run()).folder
 
 
+def _look_here(patch: pytest.MonkeyPatch, servers: dict[Path, ProbeServer]) -> None:
+    async def start(_probe: EnvironmentProbe) -> ProbeServer:
+        return servers.setdefault(Path.cwd(), ProbeServer())
+
+    async def exchange(_probe: EnvironmentProbe, server: ProbeServer, request: Mapping[str, Any]) -> object:
+        return await asyncio.to_thread(server.answer, request)
+
+    patch.setattr(EnvironmentProbe, "start", start)
+    patch.setattr(EnvironmentProbe, "exchange", exchange)
+
+
 @pytest.fixture
 def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Environments are looked at in a thread of this process: a child costs more than all the rest."""
-    bench = ProbeServer()
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
-
-    async def start(_probe: EnvironmentProbe) -> None:
-        """There is nothing to start."""
-
-    async def exchange(_probe: EnvironmentProbe, _child: None, request: Mapping[str, Any]) -> object:
-        return await asyncio.to_thread(bench.answer, request)
-
-    monkeypatch.setattr(EnvironmentProbe, "start", start)
-    monkeypatch.setattr(EnvironmentProbe, "exchange", exchange)
+    _look_here(monkeypatch, _SERVERS)
 
 
 @pytest.fixture
@@ -101,16 +112,68 @@ class _HostsHere(CommandHosts):
         return LocalSession(resolved, settings, on_event, secrets)
 
 
+class _Answer(BaseException):
+    """Takes the answer of a job out of its module."""
+
+
+_ONE_JOB = threading.Lock()
+"""Jobs that a command has at the same time are carried out one after the other: each has names of its own."""
+
+
+async def _job_here(
+    module: str,
+    *,
+    question: bytes,
+    on_progress: Callable[[Any], None] | None = None,
+    subjects: Iterable[Subject] = (),
+    longest_s: float = 0.0,
+) -> Any:
+    """A module of ``child_jobs`` in a thread, run as its process runs it."""
+    del subjects, longest_s
+    loop = asyncio.get_running_loop()
+
+    def tell(value: Any) -> None:
+        if on_progress is not None:
+            loop.call_soon_threadsafe(on_progress, value)
+
+    def answer(work: Callable[[], Any]) -> None:
+        try:
+            raise _Answer(work())
+        except UsageError as error:
+            raise UsageError(error.message, fix=error.fix) from None
+        except MosaicError as error:
+            raise MosaicError(error.message, fix=error.fix) from None
+        except Exception as error:  # the border to environments
+            raise MosaicError(described(error)) from None
+
+    def work() -> Any:
+        with _ONE_JOB, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(subprocess_job, "answer_job", answer)
+            patch.setattr(subprocess_job, "report_progress", tell)
+            patch.setattr(child_job, "report_progress", tell)
+            patch.setattr(child_job, "question_of_job", lambda: orjson.loads(question))
+            patch.setenv("SDL_VIDEODRIVER", "dummy")
+            try:
+                runpy.run_module(module, run_name="__main__")
+            except _Answer as found:
+                return orjson.loads(orjson.dumps(found.args[0]))
+        raise AssertionError(f"{module} is no job")
+
+    return await asyncio.to_thread(work)
+
+
 @contextlib.contextmanager
 def _sessions_of_commands() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gym_gui.host.prestart.CommandHosts", _HostsHere)
+        patch.setattr(child_job, "run_foreign_job", _job_here)
+        _look_here(patch, {})
         yield
 
 
 @pytest.fixture
 def sessions_here() -> Iterator[None]:
-    """What ``mosaic run`` plays, it plays in this process, as in a notebook; all workers are children."""
+    """What a command plays, looks at or plays again, it does in this process; all workers are children."""
     with _sessions_of_commands():
         yield
 

@@ -30,6 +30,7 @@ from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.event_loop import close_loop, open_loop, set_failure_handler
+from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.widgets import InlineMessage
 from tests.support.joint import joint_policy
 
@@ -127,6 +128,13 @@ def _timers() -> set[QTimer]:
         for item in gc.get_objects()
         if type(item) is QTimer and not sip.isdeleted(item) and item.isActive()
     }
+
+
+@pytest.fixture(autouse=True)
+def no_trainer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page for training starts no daemon, which would outlive the test, but in tests with a ``trainer``."""
+    if "trainer" not in request.fixturenames:
+        monkeypatch.setattr(TrainerLink, "open", lambda _link: None)
 
 
 @pytest.fixture

@@ -46,8 +46,6 @@ def cut_words(widget: QWidget) -> list[str]:
 def test_no_word_is_cut(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(SMALLEST)
     for place in places():
-        if place.name == "train":
-            continue  # its visit starts the trainer
         window.go(place.name)
         qtbot.waitUntil(lambda name=place.name: named(window, Page, f"page-{name}").isVisible())
         QApplication.processEvents()

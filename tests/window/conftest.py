@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.caches import share_environments
 from tests.support.commands import ROOT
 from tests.support.processes import abandoned, strangers
 from tests.support.waiting import eventually
@@ -44,6 +45,7 @@ def desktop() -> Iterator[Desktop]:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What can be made again, with the list of environments, for which many packages are imported once."""
     result = tmp_path_factory.mktemp("cache")
+    share_environments(result)
     listed = [sys.executable, "-m", "gym_gui", "envs", "list", "--json"]
     subprocess.run(
         listed,

@@ -84,19 +84,19 @@ def test_its_schema_is_what_its_settings_say(tmp_path: Path) -> None:
 
 def test_it_learns_goes_on_is_played_and_keeps_the_contract(mosaic: Mosaic) -> None:
     run = mosaic.home / "run"
-    done = mosaic(*TRAIN, "--env", "CartPole-v1", "--steps", "6000", "--num-envs", "4")
-    assert done.status == 0 and (done.json()["status"], done.json()["steps"]) == ("completed", 6000), done.err
+    done = mosaic(*TRAIN, "--env", "CartPole-v1", "--steps", "3000", "--num-envs", "4")
+    assert done.status == 0 and (done.json()["status"], done.json()["steps"]) == ("completed", 3000), done.err
     events = rows(run / "events.jsonl")
     assert {"start", "progress", "checkpoint", "done"} <= {event["event"] for event in events}
     assert rows(run / "episodes.jsonl") and "losses/entropy" in rows(run / "metrics.jsonl")[0]["m"]
 
     before = read_state(run, "reinforce").tensors
-    more = mosaic("train", "--resume", run, "--steps", "12000", "--json")
-    assert more.status == 0 and more.json()["steps"] == 12_000, more.err
+    more = mosaic("train", "--resume", run, "--steps", "6000", "--json")
+    assert more.status == 0 and more.json()["steps"] == 6_000, more.err
     after = read_state(run, "reinforce").tensors
     steps = [int(tensors["optimizer/0/step"]) for tensors in (before, after)]
     assert 0 < steps[0] < steps[1], "the optimizer goes on, and does not begin anew"
-    assert [e["step"] for e in rows(run / "events.jsonl") if e["event"] == "start"] == [0, 6000]
+    assert [e["step"] for e in rows(run / "events.jsonl") if e["event"] == "start"] == [0, 3000]
     assert read_description(run).mean_return > 60  # random: 22  # pyright: ignore[reportOptionalOperand]
 
     checked = mosaic(

@@ -11,6 +11,7 @@ from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.core.errors import MosaicError
 from tests.controllers.engine import test_session_workers as sessions
 from tests.controllers.engine.test_session_workers import operator
+from tests.support.seldom import some_of
 from tests.support.session_log import SessionLog
 
 
@@ -28,7 +29,7 @@ def returns(log: SessionLog) -> list[float]:
     return [log.episodes[i]["returns"]["agent_0"] for i in sorted(log.episodes)]
 
 
-@pytest.mark.parametrize("controller", ["lqr", "pid"])
+@pytest.mark.parametrize("controller", some_of(["lqr", "pid"], "pid"))
 async def test_the_pole_stays_up_on_twenty_of_twenty_seeds(controller: str) -> None:
     log = await played(control(controller=controller), "CartPole-v1", range(20))
     assert returns(log) == [500.0] * 20
@@ -44,7 +45,7 @@ async def test_the_pendulum_swings_up_and_stays_and_the_episodes_repeat() -> Non
     assert again.column(1, "action") == log.column(1, "action")
 
 
-@pytest.mark.parametrize("controller", ["lqr", "pid"])
+@pytest.mark.parametrize("controller", some_of(["lqr", "pid"], "lqr"))
 async def test_the_inverted_pendulum_stays_up(controller: str) -> None:
     pytest.importorskip("mujoco")
     log = await played(control(controller=controller), "InvertedPendulum-v5", range(3))
@@ -71,7 +72,7 @@ async def test_a_target_that_is_far_is_reached_without_falling_on_the_way() -> N
 
 @pytest.mark.parametrize(
     ("task", "episodes", "length", "least"),
-    [("CartPole-v1", 3, 500, 3), ("InvertedPendulum-v5", 1, 1000, 12)],
+    [("CartPole-v1", 3, 500, 3), pytest.param("InvertedPendulum-v5", 1, 1000, 12, marks=pytest.mark.full)],
 )
 async def test_it_goes_where_its_manager_wants_and_never_falls(
     task: str, episodes: int, length: int, least: int
@@ -105,6 +106,6 @@ async def test_more_than_one_force_is_refused_before_the_start() -> None:
         await played(control(controller="gains", gains={"angle_of_the_torso": 1}), "Hopper-v5", range(1))
 
 
-@pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1"])
+@pytest.mark.parametrize("task", some_of(["CartPole-v1", "Pendulum-v1"], "CartPole-v1"))
 def test_it_keeps_the_contract_in_its_tasks(task: str) -> None:
     assert check_worker("control_worker", env=task) == 0

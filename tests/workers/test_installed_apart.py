@@ -31,7 +31,7 @@ def _pip(name: str) -> list[str] | None:
     ("name", "env", "settings", "needs"),
     [
         ("spade_bdi_worker", MINIGRID, {"program": "legal.asl"}, ["minigrid"]),
-        ("control_worker", "CartPole-v1", {}, ["gymnasium"]),
+        pytest.param("control_worker", "CartPole-v1", {}, ["gymnasium"], marks=pytest.mark.full),
         ("openspiel_worker", "classic/tictactoe_v3", {"simulations": 20}, ["pettingzoo"]),
         pytest.param(
             *("mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, ["mujoco"]),

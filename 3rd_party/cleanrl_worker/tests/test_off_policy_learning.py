@@ -15,6 +15,7 @@ from off_policy_probes import train
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import algorithm
 from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
+from tests.support.seldom import some_of
 
 off_policy_probes_fixture = off_policy_probes.off_policy_probes
 VALUES, ACTORS = ("dqn", "c51"), ("ddpg", "td3", "sac")
@@ -106,9 +107,7 @@ def test_images_are_learnt_from(name: str, env_id: str, tmp_path: Path) -> None:
     assert paid == 20.0
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == "sac" else pytest.param(name, marks=pytest.mark.full) for name in ACTORS]
-)
+@pytest.mark.parametrize("name", some_of(ACTORS, "sac"))
 def test_an_actor_finds_its_target_within_uneven_bounds(name: str, tmp_path: Path) -> None:
     learn(name, "Target-v0", tmp_path, **{"total_steps": 700, **(CALM if name == "sac" else {})})
     policy = Policy.load(tmp_path)
@@ -118,7 +117,7 @@ def test_an_actor_finds_its_target_within_uneven_bounds(name: str, tmp_path: Pat
     assert np.abs(missed).mean() < 0.12
 
 
-@pytest.mark.parametrize("name", ACTORS)
+@pytest.mark.parametrize("name", some_of(ACTORS, "sac"))
 def test_an_actor_is_credited_one_step_later(name: str, tmp_path: Path) -> None:
     learner = learn(name, "Late-v0", tmp_path, gamma=0.5, **(CALM if name == "sac" else {}))
     policy = Policy.load(tmp_path)
@@ -126,7 +125,7 @@ def test_an_actor_is_credited_one_step_later(name: str, tmp_path: Path) -> None:
     assert np.mean(q(learner, 2.0, 0.9)) == pytest.approx(0.45, abs=0.25)
 
 
-@pytest.mark.parametrize("name", ACTORS)
+@pytest.mark.parametrize("name", some_of(ACTORS, "sac"))
 def test_critics_look_beyond_a_time_limit(name: str, tmp_path: Path) -> None:
     learner = learn(name, "EndlessBox-v0", tmp_path, gamma=0.5, **(CALM if name == "sac" else {}))
     assert q(learner, 0.0, 0.0) == pytest.approx([2.0] * learner.policy.count, abs=0.2)
@@ -157,7 +156,7 @@ PLACES = {**dict.fromkeys(VALUES, "CartPole-v1"), **dict.fromkeys(ACTORS, "Pendu
 SHORT = {"total_steps": 180, "hidden": (16,), "batch_size": 32, "learning_starts": 60}
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", some_of(PLACES, "dqn", "sac"))
 def test_one_seed_gives_equal_bits_in_one_piece_and_in_two(name: str, tmp_path: Path) -> None:
     """Stopped and resumed, a training ends where the uninterrupted one does."""
     whole, parts, other = (tmp_path / folder for folder in ("whole", "parts", "other"))

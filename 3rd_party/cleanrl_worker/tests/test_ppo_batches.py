@@ -56,7 +56,7 @@ def keep(folder: Path, sees: Space, does: Space) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("deterministic", [None, False])
+@pytest.mark.parametrize("deterministic", [None, pytest.param(False, marks=pytest.mark.full)])
 @pytest.mark.parametrize("case", CASES)
 def test_any_split_and_order_gives_equal_bits(case: str, deterministic: bool | None, tmp_path: Path) -> None:
     sees, does = CASES[case]

@@ -62,7 +62,11 @@ def test_components_are_learnt_each(tmp_path: Path) -> None:
     [
         pytest.param("Picture-v0", "small_cnn", (), marks=pytest.mark.full),
         ("Picture-v0", "small_cnn", ("--frame-stack=2",)),
-        ("BigPicture-v0", "nature_cnn", ("--total-steps=768", "--learning-rate=1e-3", "--num-steps=16")),
+        pytest.param(
+            *("BigPicture-v0", "nature_cnn"),
+            ("--total-steps=768", "--learning-rate=1e-3", "--num-steps=16"),
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_images_are_understood(tmp_path: Path, env_id: str, encoder: str, more: tuple[str, ...]) -> None:

@@ -15,7 +15,7 @@ from cleanrl_worker.seated_policy import SeatedPolicy
 from cleanrl_worker.train import main
 
 GAME = "tictactoe_v3"
-SHORT = ["--num-envs=16", "--num-steps=32", "--snapshot-every=1024", "--hidden", "32", "--total-steps=4096"]
+SHORT = ["--num-envs=16", "--num-steps=32", "--snapshot-every=512", "--hidden", "32", "--total-steps=2048"]
 
 
 def train(out: Path, *options: str, env: str = GAME) -> Path:
@@ -52,7 +52,7 @@ def members_of(run: Path) -> dict[str, dict[str, Any]]:
 
 def test_the_league_is_in_the_run_folder(trained: Path) -> None:
     league = json.loads((trained / "league.json").read_text())
-    names = [f"past_{step:09d}" for step in (0, 1024, 2048, 3072, 4096)]
+    names = [f"past_{step:09d}" for step in (0, 512, 1024, 1536, 2048)]
     assert [member["name"] for member in league["members"]] == names
     for name in names:
         about = Policy.load(trained / name).description
@@ -109,7 +109,7 @@ def test_who_was_deleted_from_the_league_is_named(tmp_path: Path, capsys: pytest
 
 
 def test_a_pool_is_met_from_the_beginning(trained: Path, tmp_path: Path) -> None:
-    pool = trained / "past_000004096"
+    pool = trained / "past_000002048"
     out = train(tmp_path / "p", f"--pool={pool}", "--matchmaking=uniform", "--total-steps=512")
     first, second = json.loads((out / "league.json").read_text())["members"][:2]
     assert (first["name"], first["folder"], first["step"]) == (pool.name, str(pool), None)
@@ -189,7 +189,7 @@ def faulty_pool(tmp_path: Path, settings: str) -> Path:
 
 def test_an_opponent_that_is_killed_costs_its_games_alone(tmp_path: Path) -> None:
     pool = faulty_pool(tmp_path, "fault: signal, at: 40")
-    out = train(tmp_path / "p", f"--pool={pool}", "--snapshot-every=0", "--total-steps=1024")
+    out = train(tmp_path / "p", f"--pool={pool}", "--snapshot-every=0", "--total-steps=512")
     assert members_of(out)["faulty"]["games"] > 10
 
 
@@ -203,10 +203,11 @@ def test_opponents_that_fail_for_good_are_told_of(tmp_path: Path, capsys: pytest
     assert "5 games in a row with faulty failed: player_" in said
 
 
-def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
+def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In MultiGrid both move in every step; a game lasts 256 of them."""
+    monkeypatch.setattr("cleanrl_worker.algorithms.self_play.EVALUATION_SEEDS", range(2))
     task = "MosaicMultiGrid-S-1v1-IndAgObs-v1"
-    options = ["--select=image,direction", "--total-steps=512", "--num-envs=2", "--num-steps=256"]
+    options = ["--select=image,direction", "--total-steps=256", "--num-envs=1", "--num-steps=256"]
     out = train(tmp_path / "p", *options, env=task)
     assert {row["length"] for row in rows(out / "episodes.jsonl")} == {256}
 

@@ -231,7 +231,7 @@ def statistics_of(env: Any) -> VecNormalize:
 @pytest.mark.parametrize(
     ("algorithm", "env_id", "arguments", "normalize_first"),
     [
-        (PPO, "CartPole-v1", {**ROLLOUT, "batch_size": 32}, False),
+        pytest.param(PPO, "CartPole-v1", {**ROLLOUT, "batch_size": 32}, False, marks=pytest.mark.full),
         (PPO, "CartPole-v1", {**ROLLOUT, "batch_size": 32}, True),
         # Replay buffers of the library cannot have the statistics inside.
         (DQN, "CartPole-v1", REPLAY, False),

@@ -23,6 +23,7 @@ from sb3_worker.algorithms import ALGORITHMS
 from sb3_worker.environments import EVALUATION
 from sb3_worker.policy import Policy
 from sb3_worker.train import main
+from tests.support.seldom import some_of
 
 TESTS = Path(__file__).resolve().parent
 FOLDERS = (TESTS, TESTS.parent, TESTS.parents[1] / "mosaic_worker_sdk")
@@ -102,13 +103,7 @@ def test_each_algorithm_is_tried() -> None:
     assert set(LEARNS) == set(ALGORITHMS)
 
 
-ALWAYS = ("ppo", "maskable_ppo", "a2c", "dqn", "qrdqn")
-"""Tried by every run; the others take longer."""
-
-
-@pytest.mark.parametrize(
-    "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.full) for name in LEARNS]
-)
+@pytest.mark.parametrize("name", some_of(LEARNS, "ppo", "dqn"))
 def test_each_algorithm_learns_its_probe(name: str, tmp_path: Path) -> None:
     probe, args, enough = LEARNS[name]
     command = [*args, f"--algo={name}", f"--env-id=sb3_probes:{probe}-v0", f"--out={tmp_path}"]

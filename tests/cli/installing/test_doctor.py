@@ -17,7 +17,7 @@ Findings = Mapping[str, list[tuple[str, str, str]]]
 
 def examined(mosaic: Mosaic, **env: str) -> Findings:
     """State, text and fix of each finding, by check."""
-    done = mosaic.process("doctor", "--json", **env)
+    done = mosaic("doctor", "--json", **env)
     found: dict[str, list[tuple[str, str, str]]] = {}
     for row in done.json()["findings"]:
         found.setdefault(row["check"], []).append((row["state"], row["text"], row["fix"]))

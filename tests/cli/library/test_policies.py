@@ -20,6 +20,8 @@ from tests.support.commands import ROOT, Done, Mosaic
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.policies import PPO, kept_policy
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 IMPORTER = """
 import argparse, json, os, shutil, sys, time
 from pathlib import Path
@@ -107,7 +109,6 @@ def test_a_policy_goes_out_and_comes_in(policies: Policies, tmp_path: Path) -> N
     assert "unknown policy 'brought'" in policies("show", "brought").line
 
 
-@pytest.mark.usefixtures("sessions_here")
 def test_it_plays_under_its_name(mosaic: Mosaic) -> None:
     kept_policy(mosaic.home / "data/policies/brought")
     experiment = mosaic.home / "it.yaml"

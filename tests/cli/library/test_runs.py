@@ -18,6 +18,8 @@ from tests.support.processes import Offspring
 from tests.support.runs import GATED, Gate
 from tests.support.waiting import eventually
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 
 def only_run(mosaic: Mosaic) -> dict[str, Any]:
     """The one run there is."""
@@ -32,7 +34,6 @@ def test_no_runs_is_no_error(mosaic: Mosaic) -> None:
     assert mosaic("runs", "list", "--json").json() == []
 
 
-@pytest.mark.usefixtures("sessions_here")
 def test_newest_first_with_counts(mosaic: Mosaic, played: Path) -> None:
     path = experiment(mosaic.home, {"id": "a", "name": "Random"})
     first = f"runs/{played.name}"
@@ -60,7 +61,6 @@ def test_a_finished_run_has_nothing_left_to_play(mosaic: Mosaic, played: Path) -
     assert (played / "run.json").read_bytes() == before
 
 
-@pytest.mark.usefixtures("sessions_here")
 def test_episodes_that_have_no_line_any_more_are_named_and_played_again(mosaic: Mosaic, played: Path) -> None:
     lines = played / "operators" / "a" / "episodes.jsonl"
     whole = lines.read_text().splitlines(keepends=True)
@@ -74,7 +74,6 @@ def test_episodes_that_have_no_line_any_more_are_named_and_played_again(mosaic: 
     assert mosaic("verify", played).status == 0
 
 
-@pytest.mark.usefixtures("sessions_here")
 def test_failed_episodes_stay_failed_after_a_resume(mosaic: Mosaic) -> None:
     player = {
         "agent": {
@@ -240,7 +239,6 @@ def test_output_for_an_ascii_terminal(mosaic: Mosaic) -> None:
     assert os.linesep.join(mosaic.process("workers", "list", PYTHONIOENCODING="ascii").out.splitlines()) != ""
 
 
-@pytest.mark.usefixtures("sessions_here")
 def test_a_report_writes_games_of_chess_beside_its_tables(mosaic: Mosaic, played: Path) -> None:
     seats = {f"player_{i}": {"type": "random"} for i in (0, 1)}
     chess = {"id": "chess", "name": "Two at random", "task": "classic/chess_v6", "workers": seats}

@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands import Mosaic
+
+pytestmark = pytest.mark.usefixtures("sessions_here")
 
 
 def test_tables_and_curves(mosaic: Mosaic, played: Path) -> None:

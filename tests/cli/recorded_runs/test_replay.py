@@ -11,6 +11,8 @@ from gym_gui.core.config import OperatorConfig
 from tests.support.commands import Mosaic
 from tests.support.engine import player, record_run
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 
 @pytest.fixture
 async def run(tmp_path: Path) -> Path:

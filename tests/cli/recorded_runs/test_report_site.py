@@ -14,6 +14,8 @@ from tests.support.browser import Page, chromium
 from tests.support.commands import Mosaic
 from tests.support.sealed import seal_anew
 
+pytestmark = pytest.mark.usefixtures("sessions_here")
+
 FILM = "document.querySelector('.film')"
 
 

@@ -19,7 +19,7 @@ from gym_gui.envs.remote_env import close_servers
 from gym_gui.host.host_client import HostSession
 
 _ROOT = Path(__file__).parents[3]
-EPISODES = 12
+EPISODES = 6
 
 
 @pytest.fixture(autouse=True)

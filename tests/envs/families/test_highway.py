@@ -45,7 +45,7 @@ def test_every_road_has_its_aim_and_its_own_name() -> None:
 @pytest.mark.parametrize(
     "task",
     [
-        "merge-v0",
+        pytest.param("merge-v0", marks=pytest.mark.full),
         "parking-ActionRepeat-v0",
         "lane-keeping-v0",
         pytest.param("intersection-multi-agent-v2", marks=pytest.mark.full),

@@ -38,7 +38,7 @@ def test_what_can_be_made_is_listed_and_says_its_aim(maze: Environment) -> None:
         "FetchPickAndPlace-v4",
         "PointMaze_UMaze-v3",
         pytest.param("AdroitHandDoor-v1", marks=pytest.mark.full),
-        "HandReach-v3",
+        pytest.param("HandReach-v3", marks=pytest.mark.full),
     ],
 )
 def test_the_contract_is_kept(task: str) -> None:

@@ -21,6 +21,7 @@ from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.window.main_window import MainWindow
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.named import named
+from tests.support.seldom import some_of
 
 from .conftest import WAIT, player
 
@@ -122,7 +123,7 @@ def is_shown(page: PlayPage) -> bool:
     return page.env_info is not None and view is not None and view.step == 0 and page.input.listening
 
 
-@pytest.mark.parametrize("seats", [{"player_2": WorkerAssignment("human_worker", "human")}, {}])
+@pytest.mark.parametrize("seats", some_of([{"player_2": WorkerAssignment("human_worker", "human")}, {}], {}))
 def test_a_game_whose_first_move_is_a_models_waits_for_start(
     seats: dict[str, WorkerAssignment], window: MainWindow, play: PlayPage, qtbot: Any
 ):

@@ -23,6 +23,7 @@ from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.fake_model_server import FakeModelServer, Reply
 from tests.support.named import named
 from tests.support.no_processes import local_session
+from tests.support.seldom import some_of
 
 from .conftest import WAIT, lake, player
 
@@ -73,7 +74,10 @@ RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"}
 
 @pytest.mark.parametrize(
     ("between", "session"),
-    [(None, local_session), (RANDOM, local_session), (None, None)],
+    [
+        *(pytest.param(who, local_session, marks=pytest.mark.full) for who in (None, RANDOM)),
+        (None, None),
+    ],
     ids=["another model", "a model after a random player", "another model in a host"],
 )
 def test_who_takes_a_slot_in_mid_episode_has_what_is_left_of_its_budget(
@@ -128,7 +132,7 @@ def it_says_what_is_spent(card: OperatorRenderContainer, operator: LiveOperator,
     assert not named(card, QPushButton, "operator-restart").isVisible()
 
 
-@pytest.mark.parametrize("lock_step", [True, False])
+@pytest.mark.parametrize("lock_step", some_of([True, False], False))
 def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_say_so(
     lock_step: bool, context: AppContext, qtbot: Any, finish: Any
 ) -> None:

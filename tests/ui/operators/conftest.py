@@ -10,10 +10,10 @@ import pytest
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.operator_deck import OperatorDeck
-from tests.support.no_processes import local_session, looks_here, plays_here
+from tests.support.no_processes import analyzes_here, local_session, looks_here, plays_here
 from tests.ui.conftest import PATIENCE_MS
 
-__all__ = ["looks_here", "plays_here"]
+__all__ = ["analyzes_here", "looks_here", "plays_here"]
 
 WAIT = PATIENCE_MS
 

@@ -217,7 +217,7 @@ def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_p
 
 
 @pytest.fixture
-def stopped(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any) -> RunEntry:
+def stopped(script: ScriptExperimentWidget, plays_here: None, tmp_path: Path, qtbot: Any) -> RunEntry:
     """A run of 30 episodes that was stopped after some, of the file that is still shown."""
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
     script.file.open(experiment(tmp_path, episodes=30, count=1, **slow))

@@ -23,7 +23,7 @@ from tests.support.named import named
 
 from .conftest import WAIT
 
-pytestmark = pytest.mark.usefixtures("looks_here", "plays_here")
+pytestmark = pytest.mark.usefixtures("looks_here", "plays_here", "analyzes_here")
 
 RULES = {name: {"type": "baseline", "behavior": name} for name in ("random", "cycle", "noop")}
 POOL = {"random": RULES["random"], "other": RULES["random"], "cycle": RULES["cycle"]}

@@ -133,7 +133,7 @@ def you(page: PlayPage, qtbot: QtBot) -> Player:
     return Player(page, qtbot)
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> None:
     """The empty page, an environment that there is not, its documentation, a look elsewhere."""
     page.opened()
@@ -197,7 +197,7 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     assert page.game.paused or page.game.is_over
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_cartpole_waits_for_the_first_key_and_is_recorded_when_it_shall_be(
     page: PlayPage, you: Player
 ) -> None:
@@ -240,7 +240,7 @@ def test_cartpole_waits_for_the_first_key_and_is_recorded_when_it_shall_be(
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_frozenlake_by_keyboard(page: PlayPage, you: Player) -> None:
     """Down and right alternate until it is over; every press is one move."""
     config = OperatorConfig.single_agent(
@@ -300,7 +300,7 @@ def own_keys_are_kept(page: PlayPage, you: Player) -> None:
     assert "J" not in page.people.keys["agent_0"].scheme.bindings
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> None:
     you.open(task="classic/connect_four_v3", seed=5)
     board = named(page, BoardView, "boardView")
@@ -406,7 +406,7 @@ def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
     assert whole["rebound"][0]["policy"] == "random"
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_two_people_at_one_keyboard_and_at_one_each(page: PlayPage, you: Player, context: AppContext) -> None:
     """Two people at one keyboard have different keys.
 
@@ -497,7 +497,7 @@ def did(page: PlayPage) -> tuple[str, str]:
     return (agent.action, agent.source) if agent is not None else ("", "")
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_continuous_actions_by_keys(page: PlayPage, you: Player) -> None:
     you.open(task="Pendulum-v1", seed=3)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Left)
@@ -506,7 +506,7 @@ def test_continuous_actions_by_keys(page: PlayPage, you: Player) -> None:
     you.wait(lambda: did(page) == ("[0.0]", "noop"))
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_who_takes_a_seat_in_mid_game_is_credited_with_their_own_moves_alone(
     page: PlayPage, you: Player
 ) -> None:
@@ -545,7 +545,7 @@ def keys_of_green(page: PlayPage) -> int:
     return page.people.keys["green_0"].scheme.bindings["Up"]
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: PlayPage, you: Player) -> None:
     """One's own view first; everything when asked for; between two people a cover."""
     stage = named(page, StageView, "stageView")

@@ -53,7 +53,7 @@ def rows_of(file: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> None:
     def wait(ready: Callable[[], object]) -> None:
         qtbot.waitUntil(lambda: bool(ready()), timeout=PATIENCE_MS)
@@ -155,7 +155,7 @@ def test_a_pass_ends_nowhere_also_for_a_session_in_a_process_of_its_own(page: Pl
     qtbot.waitUntil(lambda: words(sheet.moves)[:1] != [] and "pass" in words(sheet.moves)[0][0])
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_who_plays_black_has_black_below(page: PlayPage, qtbot: QtBot) -> None:
     def at_move() -> bool:
         return bool(page.view is not None and page.view.board is not None and page.input.questions)
@@ -184,7 +184,7 @@ def test_who_plays_black_has_black_below(page: PlayPage, qtbot: QtBot) -> None:
         qtbot.waitUntil(shown, timeout=PATIENCE_MS)
 
 
-@pytest.mark.usefixtures("plays_here")
+@pytest.mark.usefixtures("plays_here", "looks_here")
 def test_a_game_on_the_clock_is_lost_by_who_runs_out_of_time(page: PlayPage, qtbot: QtBot) -> None:
     def wait(ready: Callable[[], object]) -> None:
         qtbot.waitUntil(lambda: bool(ready()), timeout=PATIENCE_MS)

@@ -25,6 +25,7 @@ from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.ui.window.main_window import MainWindow
 from gym_gui.workers.registry import WorkerTypeRegistry
+from tests.support.caches import share_environments
 from tests.support.named import named
 from tests.support.training import search_trainer
 from tests.ui.conftest import PATIENCE_MS
@@ -51,6 +52,7 @@ def trainer(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     folder = store.data / "workers" / "search_trainer"
     folder.mkdir(parents=True)
     search_trainer(folder)
+    share_environments(store.cache)
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(store.data))
     monkeypatch.setenv("MOSAIC_CACHE_DIR", str(store.cache))
     monkeypatch.setenv("MOSAIC_RUNS_DIR", str(store.runs))
