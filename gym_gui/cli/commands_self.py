@@ -14,7 +14,7 @@ self_app = typer.Typer(help="This installation: how to update it, desktop entry,
 
 @self_app.command("update")
 def self_update() -> None:
-    """Print how MOSAIC was installed, and the command that updates it."""
+    """Print how MOSAIC was installed, and how to update it."""
     from gym_gui.cli.installing.how_installed import print_update
 
     print_update()
@@ -25,7 +25,10 @@ def self_desktop(
     context: typer.Context,
     remove: Annotated[bool, typer.Option("--remove", help="Delete these files again.")] = False,
 ) -> None:
-    """Add MOSAIC to the desktop's menu, with icon, file type *.mosaic.yaml and manual page."""
+    """Add MOSAIC to the menu of a Linux desktop.
+
+    Icon, file type *.mosaic.yaml and manual page come along.
+    """
     from gym_gui.cli.installing import desktop_files
 
     act = desktop_files.remove_desktop_files if remove else desktop_files.install_desktop_files

@@ -20,7 +20,7 @@ _.intercept_service  # gRPC
 _.continued  # asked of vectorized environments, `call("continued")`
 CrafterEnv, OpenSpielEnv, TextWorldEnv, foraging, warehouse  # entry points and built_by of families
 ini_multigrid_options, minigrid_options, soccer_options  # options_by of families
-BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
+BundleWorkers, ProjectAddress, _.PLUGIN_NAME, _.initialize, _.update  # hatchling's hooks
 
 # -- called or read by libraries
 _.BooleanFoldVisitor, _.else_body, _.unify_annotated, _.visit_linked_list  # python-agentspeak

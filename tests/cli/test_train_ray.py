@@ -11,7 +11,7 @@ import pytest
 
 from mosaic_worker.training import ask
 from tests.cli.test_ray import alone, begun, cluster, head, profile, submission_of
-from tests.cli.training.test_train_elsewhere import GROUP, LONG, PPO, SEARCH, learnt, rows_of
+from tests.cli.training.test_remote_train import GROUP, LONG, PPO, SEARCH, learnt, rows_of
 from tests.support.commands import Mosaic, experiment
 from tests.support.ray import Ray, second_node
 from tests.support.training import search_trainer
