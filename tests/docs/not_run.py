@@ -151,7 +151,8 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "python scripts/release/release.py --address https://HOST/OWNER/NAME --out dist --without-bill": (
             "run in tests/scripts/test_release.py"
         ),
-        "uv tool install --find-links dist 'mosaic-gym-gui[gui]'": _DOWNLOADS,
+        "uv tool install --with dist/mosaic_worker-0.1.0-py3-none-any.whl"
+        " 'dist/mosaic_gym_gui-0.1.0-py3-none-any.whl[gui]'": _DOWNLOADS,
         "mosaic wheelhouse wheels --extra gui --env crafter": _DOWNLOADS,
         "pip install --no-index --find-links wheels 'mosaic-gym-gui[gui]'": _DOWNLOADS,
         "mosaic envs install crafter --offline wheels": _DOWNLOADS,

@@ -139,7 +139,7 @@ def test_it_is_installed_from_an_index_on_the_next_debian(
         "dpkg -s python3-venv >/dev/null 2>&1 || { apt-get update && apt-get install -y python3-venv; }"
     )
     debian13.succeed(
-        "python3 -m venv v && v/bin/pip install -q --find-links /dist mosaic-gym-gui",
+        "python3 -m venv v && v/bin/pip install -q /dist/*.whl",
         user=user,
         env=_certificates(),
     )

@@ -122,7 +122,20 @@ def test_without_the_window_it_prints_its_commands(installed: Path, run: Callabl
 def test_it_says_how_it_was_installed(installed: Path, run: Callable[..., str]) -> None:
     told = run(installed.parent / "mosaic", "self", "update")
     assert str(installed.parent.parent) in told
-    assert told.rstrip().endswith("--upgrade mosaic-gym-gui")
+    assert "installed from file://" in told
+
+
+def test_its_own_wheels_are_not_looked_for_on_an_index(installed: Path, tmp_path: Path) -> None:
+    """The names may be another project's there."""
+    done = subprocess.run(
+        [installed.parent / "mosaic", "wheelhouse", tmp_path / "wheels"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "mosaic_gym_gui-0.1.0-" in done.stderr and "mosaic_worker-0.1.0-" in done.stderr
+    assert not (tmp_path / "wheels").exists()
 
 
 def test_the_core_is_few_distributions(installed: Path) -> None:

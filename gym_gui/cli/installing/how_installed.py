@@ -38,7 +38,8 @@ _RECEIPTS: Final = {
 
 def how_installed() -> HowInstalled:
     """Return the origin of the running installation, from its metadata and its folder."""
-    if _is_editable():
+    origin = _origin()
+    if origin.get("dir_info", {}).get("editable") is True:
         checkout = PACKAGE.parent
         return HowInstalled(
             "installed from a clone (editable)", f"git -C {checkout} pull && {checkout}/scripts/run.sh"
@@ -48,15 +49,19 @@ def how_installed() -> HowInstalled:
             return how
     if any(part.startswith("archive-v") for part in Path(sys.prefix).parts):  # uv's cache
         return HowInstalled("started by uvx", f"uvx --refresh --from {DISTRIBUTION} mosaic")
-    return HowInstalled("installed by pip or uv", f"{into_this_python()} --upgrade {DISTRIBUTION}")
+    # The name alone may be another project's on the index, as long as this one was not installed from there.
+    newer = "the newer wheels, as files" if "url" in origin else DISTRIBUTION
+    source = f"from {origin['url']}" if "url" in origin else "by pip or uv"
+    return HowInstalled(f"installed {source}", f"{into_this_python()} --upgrade {newer}")
 
 
-def _is_editable() -> bool:
+def _origin() -> dict[str, Any]:
+    """Return what the installer has recorded of the origin; empty for a package of an index."""
     try:
-        origin: Any = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
-        return origin.get("dir_info", {}).get("editable") is True
-    except (metadata.PackageNotFoundError, ValueError, AttributeError):
-        return False
+        text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        return dict(json.loads(text or "{}"))
+    except (metadata.PackageNotFoundError, ValueError, TypeError):
+        return {}
 
 
 def print_update() -> None:

@@ -82,10 +82,12 @@ def make_wheelhouse(
         as_json: Whether to write one JSON object instead of lines.
 
     Raises:
-        UsageError: A name is unknown, or CUDA packages would be needed.
+        UsageError: A name is unknown, CUDA packages would be needed, or this is no clone and the wheels of
+            MOSAIC itself are not in the folder.
         InstallationError: A package cannot be found, downloaded or built.
     """
     parts = [*_parts(extras, env_families, workers)]
+    own = _own_distributions(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / LISTING).unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="mosaic-wheels-") as temporary:
@@ -94,7 +96,8 @@ def make_wheelhouse(
         Installer.of(python).make_environment(empty)
         Installer.of(python).make_environment(tool, with_pip=True)
         pip = _Pip(tool / "bin" / "python", folder)
-        pip.wheel(_own_distributions(), env=os.environ)
+        if own:
+            pip.wheel(own, env=os.environ)
         for part in parts:
             print_progress(f"Looking up the packages of {part.title}", as_json=as_json)
             installer = Installer.for_empty(python) if part.tested else Installer.of(python)
@@ -209,12 +212,24 @@ def _of_family(family: OwnPythonFamily) -> _Part:
     )
 
 
-def _own_distributions() -> list[str]:
-    """Return MOSAIC's two distributions as pip takes them: folders of the clone, or versions of an index."""
+def _own_distributions(folder: Path) -> list[str]:
+    """Return MOSAIC's two distributions as pip takes them: folders of the clone, or wheels in ``folder``.
+
+    Raises:
+        UsageError: This is no clone, and the wheels are not in the folder. They are not looked for by name on
+            an index, where the names may be another project's.
+    """
     sdk = PACKAGE.parent / "3rd_party" / "mosaic_worker_sdk"
     if (sdk / "pyproject.toml").is_file():
         return [str(sdk), str(PACKAGE.parent)]
-    return [f"{name}=={metadata.version(name)}" for name in (_SDK, DISTRIBUTION)]
+    stems = [f"{name.replace('-', '_')}-{metadata.version(name)}-" for name in (_SDK, DISTRIBUTION)]
+    found = [file for stem in stems for file in folder.glob(f"{stem}*.whl")]
+    if len(found) < len(stems):
+        raise UsageError(
+            f"the wheels of MOSAIC itself are not in {folder}",
+            fix=f"Copy them there: {', '.join(f'{stem}….whl' for stem in stems)}",
+        )
+    return []
 
 
 @dataclass(frozen=True)

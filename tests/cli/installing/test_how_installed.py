@@ -45,6 +45,20 @@ def test_each_installer_has_its_own_command(
     assert how_installed.how_installed().update.endswith(command)
 
 
+def test_a_wheel_from_a_file_is_not_updated_by_a_name_of_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class FromFile:
+        def read_text(self, name: str) -> str:
+            return '{"url": "file:///dist/mosaic_gym_gui-0.1.0-py3-none-any.whl", "archive_info": {}}'
+
+    monkeypatch.setattr(how_installed.metadata, "distribution", lambda name: FromFile())
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    how = how_installed.how_installed()
+    assert "file:///dist/mosaic_gym_gui" in how.text
+    assert "mosaic-gym-gui" not in how.update
+
+
 def test_desktop_files_come_and_go(mosaic: Mosaic, tmp_path: Path) -> None:
     data = tmp_path / "data home"
     mosaic("self", "desktop", XDG_DATA_HOME=str(data))
