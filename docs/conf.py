@@ -32,6 +32,7 @@ myst_heading_anchors = 4
 exclude_patterns = ["_build", "examples", "_written/families", "_written/balrog_texts.md"]
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
+html_js_files = ["versions.js"]
 nitpicky = True
 # Of what the API reference names, other packages have their own.
 nitpick_ignore_regex = [("py:.*", ".*")]
@@ -48,7 +49,7 @@ def write_pages(app: Sphinx) -> None:
     The pages on prompts are those of ``-D prompt_families=crafter,mpe2``, by default of all families.
     """
     named = [name for name in app.config.prompt_families.split(",") if name]
-    commands = (("family_pages",), ("balrog_texts",), ("prompts", *named))
+    commands = (("family_pages",), ("balrog_texts",), ("release_pages",), ("prompts", *named))
     # All import the same packages first: side by side, the build waits for the longest alone.
     begun = [
         subprocess.Popen([sys.executable, str(_SCRIPTS / f"{name}.py"), *rest], stdout=subprocess.DEVNULL)

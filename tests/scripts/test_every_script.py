@@ -48,7 +48,9 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "plain_words": (),
     "prompts": ("minigrid", "--out", "{out}"),
     "transcripts": ("--help",),  # it writes into the docs
+    "documentation_site": ("--help",),  # the documentation check builds the same pages
     "release": ("--help",),  # tests/scripts/test_release.py
+    "release_pages": ("--out", "{out}"),
     "screenshots": (
         *("--bare", "--only", "settings", "--size", "1280x800", "--theme", "light", "--out", "{out}"),
     ),
