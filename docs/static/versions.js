@@ -12,7 +12,7 @@
     const select = document.createElement("select");
     select.className = "versions";
     select.setAttribute("aria-label", "Version");
-    for (const version of versions) {
+    for (const version of versions.includes(here) ? versions : [here, ...versions]) {
       select.add(new Option(`Version ${version}`, version, false, version === here));
     }
     select.addEventListener("change", () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import re
 import shlex
 import sys
 import traceback
@@ -23,9 +24,11 @@ _KEPT: Final = 20
 _SHORTEST_SECRET: Final = 6
 _reported: set[str] = set()
 """Places of errors that this process has reported; an error of a timer would fill the folder."""
+_PASSWORD: Final = re.compile(r"(://[^\s/:@]*:)[^\s/@]+@")
 _HEAD: Final = """\
 Crash report of MOSAIC {version}. It stays on this machine unless you send it.
-It holds paths, messages and no values of your variables; read it before you send it.
+MOSAIC has removed the keys that it knows from your variables, and passwords in addresses. Read it before you
+send it: it holds paths and messages.
 
 Time: {time}
 Python: {python}
@@ -44,7 +47,8 @@ def write_crash_report(error: BaseException, command: Sequence[str] = ()) -> Pat
     """Write the traceback of an error to a new file, and delete the oldest files beyond twenty.
 
     An error that this process has reported from the same place is not written again. Values of environment
-    variables whose names look like those of keys are removed from the text.
+    variables whose names look like those of keys are removed from the text, and so are passwords in
+    addresses.
 
     Args:
         error: The error.
@@ -83,4 +87,4 @@ def _without_secrets(text: str) -> str:
     for name, value in os.environ.items():
         if looks_secret(name) and len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, f"[{name}]")
-    return text
+    return _PASSWORD.sub(r"\1[password]@", text)

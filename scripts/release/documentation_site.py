@@ -2,8 +2,8 @@
 
     python scripts/release/documentation_site.py --out site [--families crafter,mpe2]
 
-The pages come into the folder of the version, ``site/0.1.0``, with their own search. ``site/index.html`` leads
-to the newest version, and every page has a list of the versions, which works from a disk, too.
+The pages come into the folder of the version, ``site/0.1.0``, with their own search. ``site/index.html``
+leads to the newest version, and every page has a list of the versions, which works from a disk, too.
 """
 
 from __future__ import annotations

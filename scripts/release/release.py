@@ -35,11 +35,12 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--address", required=True, help="address of the project's repository")
+    parser.add_argument("--tag", help="the tag that is built, which must name the version")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="an empty or new folder")
     parser.add_argument("--without-bill", action="store_true", help="make no bill of materials")
     options = parser.parse_args()
     try:
-        release(options.address, options.out, bill=not options.without_bill)
+        release(options.address, options.out, tag=options.tag, bill=not options.without_bill)
     except ReleaseError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -52,12 +53,13 @@ class ReleaseError(Exception):
     """The release cannot be made; the message says why and what to do."""
 
 
-def release(address: str, out: Path, *, bill: bool) -> None:
+def release(address: str, out: Path, *, tag: str | None, bill: bool) -> None:
     """Build and check both distributions into ``out``.
 
     Args:
         address: Address of the project's repository.
         out: Folder for the files.
+        tag: Tag that must name the version; ``None`` checks no tag.
         bill: Whether to make the bill of materials.
 
     Raises:
@@ -65,6 +67,10 @@ def release(address: str, out: Path, *, bill: bool) -> None:
     """
     if not ADDRESS.fullmatch(address):
         raise ReleaseError(f"{address} is no address of a repository: write https://HOST/OWNER/NAME")
+    text = (ROOT / "gym_gui" / "version.py").read_text("utf-8")
+    (version,) = re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    if tag is not None and tag != f"v{version}":
+        raise ReleaseError(f"the tag {tag} is not v{version}: set the version in gym_gui/version.py first")
     if out.is_dir() and any(out.iterdir()):
         raise ReleaseError(f"{out} holds files: empty it, or name another folder")
     out.mkdir(parents=True, exist_ok=True)
@@ -82,7 +88,6 @@ def release(address: str, out: Path, *, bill: bool) -> None:
         if wheel.stat().st_size > LARGEST:
             raise ReleaseError(f"{wheel.name} has {wheel.stat().st_size:,} bytes, more than {LARGEST:,}")
     _run([sys.executable, "-m", "twine", "check", "--strict", *map(str, built)], ROOT, env)
-    version = next(w.name.split("-")[1] for w in wheels if w.name.startswith("mosaic_gym_gui-"))
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     (out / f"notes-{version}.md").write_text(notes(changelog, version), encoding="utf-8")
     if bill:

@@ -153,9 +153,12 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         ),
         "uv tool install --with dist/mosaic_worker-0.1.0-py3-none-any.whl"
         " 'dist/mosaic_gym_gui-0.1.0-py3-none-any.whl[gui]'": _DOWNLOADS,
+        "python -m pip install hatchling twine": _DOWNLOADS,
+        "mkdir wheels && cp dist/*.whl wheels": _DOWNLOADS,
         "mosaic wheelhouse wheels --extra gui --env crafter": _DOWNLOADS,
-        "pip install --no-index --find-links wheels 'mosaic-gym-gui[gui]'": _DOWNLOADS,
-        "mosaic envs install crafter --offline wheels": _DOWNLOADS,
+        "python3 -m venv mosaic && mosaic/bin/pip install --no-index --find-links wheels"
+        " 'mosaic-gym-gui[gui]'": _DOWNLOADS,
+        "mosaic/bin/mosaic envs install crafter --offline wheels": _DOWNLOADS,
         "mosaic": _WINDOW,
     },
     "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},

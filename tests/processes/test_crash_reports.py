@@ -50,6 +50,13 @@ def test_keys_of_the_environment_are_not_in_it(data: Path, monkeypatch: pytest.M
     assert "[SOME_API_KEY]" in file.read_text("utf-8")
 
 
+def test_a_password_in_an_address_is_not_in_it(data: Path) -> None:
+    file = write_crash_report(_raised("no answer from https://me:hunter2@proxy.example:3128/"))
+    assert file is not None
+    text = file.read_text("utf-8")
+    assert "hunter2" not in text and "https://me:[password]@proxy.example" in text
+
+
 def test_one_place_is_reported_once(data: Path) -> None:
     errors = [_raised(str(number), "OfOnePlace") for number in range(3)]
     files = [write_crash_report(error) for error in errors]

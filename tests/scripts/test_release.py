@@ -28,6 +28,13 @@ def test_it_refuses_what_is_no_address_of_a_repository(tmp_path: Path) -> None:
     assert not (tmp_path / "dist").exists()
 
 
+def test_a_tag_that_names_another_version_is_refused(tmp_path: Path) -> None:
+    done = _release("--address", ADDRESS, "--tag", "v99.0", "--out", tmp_path / "dist")
+    assert done.returncode == 1
+    assert "v99.0 is not v" in done.stderr
+    assert not (tmp_path / "dist").exists()
+
+
 def test_it_never_mixes_with_an_older_release(tmp_path: Path) -> None:
     (tmp_path / "old.whl").write_bytes(b"")
     done = _release("--address", ADDRESS, "--out", tmp_path)

@@ -38,7 +38,6 @@ _TYPE: Final = """\
     <icon name="mosaic"/>
     <glob pattern="*.mosaic.yaml"/>
     <glob pattern="*.mosaic.json"/>
-    <glob pattern="*.mosaic.py"/>
   </mime-type>
 </mime-info>
 """

@@ -44,15 +44,16 @@ def how_installed() -> HowInstalled:
         return HowInstalled(
             "installed from a clone (editable)", f"git -C {checkout} pull && {checkout}/scripts/run.sh"
         )
-    for receipt, how in _RECEIPTS.items():
-        if Path(sys.prefix, receipt).is_file():
-            return how
+    how = next((how for file, how in _RECEIPTS.items() if Path(sys.prefix, file).is_file()), None)
+    # An installation from a file is not updated by name: on an index, the name may be another project's.
+    if "url" in origin:
+        text = f"{how.text if how else 'installed'} from {origin['url']}"
+        return HowInstalled(text, "install the newer wheels, in the same way")
+    if how is not None:
+        return how
     if any(part.startswith("archive-v") for part in Path(sys.prefix).parts):  # uv's cache
         return HowInstalled("started by uvx", f"uvx --refresh --from {DISTRIBUTION} mosaic")
-    # The name alone may be another project's on the index, as long as this one was not installed from there.
-    newer = "the newer wheels, as files" if "url" in origin else DISTRIBUTION
-    source = f"from {origin['url']}" if "url" in origin else "by pip or uv"
-    return HowInstalled(f"installed {source}", f"{into_this_python()} --upgrade {newer}")
+    return HowInstalled("installed by pip or uv", f"{into_this_python()} --upgrade {DISTRIBUTION}")
 
 
 def _origin() -> dict[str, Any]:

@@ -282,9 +282,23 @@ def _network() -> Iterator[_Found]:
     for name in _PROXIES:
         value = os.environ.get(name) or os.environ.get(name.upper())
         if value:
-            shown = urlsplit(value)
-            where = f"{shown.hostname}:{shown.port}" if shown.port else str(shown.hostname)
-            yield "ok", f"{name}: {where}"
+            yield _proxy(name, value)
+
+
+def _proxy(name: str, value: str) -> _Found:
+    """Return the finding on a proxy's address, without its password."""
+    try:
+        shown = urlsplit(value)
+        host, port = shown.hostname, shown.port
+    except ValueError:  # a port that is no number
+        host, port = None, None
+    if host is None:
+        return (
+            "problem",
+            f"{name} holds no address of a proxy",
+            "Write it as http://HOST:PORT, or unset it",
+        )
+    return "ok", f"{name}: {host}:{port}" if port else f"{name}: {host}"
 
 
 def _workers() -> Iterator[_Found]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -149,7 +150,9 @@ def use_wheelhouse(folder: Path | None) -> None:
     if not known:
         raise UsageError(f"{folder} was made by a newer MOSAIC", fix="Make it with this version")
     for name, value in _this_machine().items():
-        if made_for[name] != value:
+        # What was built with a glibc runs with newer ones, too.
+        fits = _numbers(made_for[name]) <= _numbers(value) if name == "glibc" else made_for[name] == value
+        if not fits:
             raise UsageError(
                 f"{folder} was made for {name} {made_for[name]}, and this is {value}",
                 fix="Make one on a machine like this one: mosaic wheelhouse",
@@ -160,9 +163,17 @@ def use_wheelhouse(folder: Path | None) -> None:
 
 
 def _this_machine() -> dict[str, str]:
-    """Return what a wheel must fit: Python's version, the system and the processor."""
-    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    return {"python": python, "system": platform.system(), "processor": platform.machine()}
+    """Return what a wheel must fit: Python's version, the system, the processor and the C library."""
+    return {
+        "python": f"{sys.version_info[0]}.{sys.version_info[1]}",
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "glibc": platform.libc_ver()[1],
+    }
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _parts(extras: Sequence[str], env_families: Sequence[str], workers: Sequence[str]) -> Iterator[_Part]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.cli.installing import machine_checks
 from tests.support.commands import Mosaic
 
 Findings = Mapping[str, list[tuple[str, str, str]]]
@@ -124,6 +125,14 @@ def test_a_worker_that_is_broken_is_named(mosaic: Mosaic) -> None:
     (folder / "worker.toml").write_text("this is = no manifest")
     found = worst(examined(mosaic)["workers"])
     assert found[0] == "problem" and "own_worker" in found[1]
+
+
+@pytest.mark.parametrize("address", ["proxy.example:3128", "http://proxy.example:port"])
+def test_a_proxy_that_cannot_be_read_is_a_problem(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", address)
+    found = [row for row in machine_checks.CHECKS["network"]() if row[1].startswith("https_proxy")]
+    assert [row[0] for row in found] == ["problem"]
+    assert "http://HOST:PORT" in found[0][2]
 
 
 def test_a_proxys_password_is_not_printed(mosaic: Mosaic) -> None:

@@ -19,6 +19,7 @@ HERE = {
     "python": f"{sys.version_info[0]}.{sys.version_info[1]}",
     "system": platform.system(),
     "processor": platform.machine(),
+    "glibc": platform.libc_ver()[1],
 }
 
 
@@ -45,6 +46,7 @@ def test_a_folder_that_is_no_wheelhouse_is_refused(mosaic: Mosaic, command: tupl
         ({"python": "3.8"}, ("python 3.8", HERE["python"])),
         ({"system": "Plan9"}, ("system Plan9", HERE["system"])),
         ({"processor": "vax"}, ("processor vax", HERE["processor"])),
+        ({"glibc": "99.1"}, ("glibc 99.1", HERE["glibc"])),
         ({"format": 99}, ("newer MOSAIC",)),
         ({"python": None}, ("python None",)),
     ],
@@ -55,6 +57,12 @@ def test_wheels_for_another_machine_are_refused(
     listed(mosaic.home / "wheels", **changed)
     told = mosaic.refused("envs", "install", "crafter", "--offline", "wheels")
     assert [word for word in words if str(word) not in told] == []
+
+
+def test_wheels_of_an_older_glibc_fit(mosaic: Mosaic) -> None:
+    listed(mosaic.home / "wheels", glibc="2.9")
+    done = mosaic("envs", "install", "gymnasium", "--offline", "wheels", "--dry-run")
+    assert "glibc" not in done.err
 
 
 @pytest.mark.parametrize("option", ["--extra", "--env", "--worker"])
