@@ -517,7 +517,7 @@ class Scenes:
     async def operators_plan(self) -> None:
         """What a planner's plan is expected to earn, beside the whole."""
         await self.operators_planner()
-        self._page("operators").manual.transcript.toggle_mind()
+        self._page("operators").manual.transcript.toggle_agent()
         await asyncio.sleep(6 * _SETTLE_S)
 
     async def operators_everyone(self) -> None:
@@ -555,7 +555,7 @@ class Scenes:
         manual = self._page("operators").manual
         manual.select(self._page("operators").deck.operators[0])
         self._context.commands.run("operators.apart")
-        manual.transcript.toggle_apart()
+        manual.transcript.toggle_window()
         await asyncio.sleep(_SETTLE_S)
 
     async def operators_joint(self) -> None:
@@ -586,7 +586,7 @@ class Scenes:
         await asyncio.sleep(0)
         page = self._page("operators")
         await self._until(lambda: all(_has_played(o) for o in page.deck.operators), "two teams")
-        page.manual.transcript.toggle_mind()
+        page.manual.transcript.toggle_agent()
         await asyncio.sleep(4 * _SETTLE_S)
 
     async def prompts(self) -> None:

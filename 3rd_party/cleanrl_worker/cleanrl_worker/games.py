@@ -165,7 +165,7 @@ class Games:
 
     def register(self, name: str, policy: SeatedPolicy) -> None:
         """Register a policy under a name, so that the learner can play with it."""
-        self._session.hold(name, policy)
+        self._session.register_policy(name, policy)
 
     def begin(self) -> PolicyInput:
         """Begin a game in every copy, up to the learner's first turn.

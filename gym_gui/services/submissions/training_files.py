@@ -34,7 +34,7 @@ class ReceivedFiles:
     Attributes:
         start: Name of the training's start; empty if nothing is here.
         sizes: Number of bytes that are here of each file in :data:`FOLLOWED`.
-        wishes: Lines of ``control.jsonl`` that the training has not received yet.
+        requests: Lines of ``control.jsonl`` that the training has not received yet.
     """
 
     start: str = ""

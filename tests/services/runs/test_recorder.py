@@ -329,10 +329,10 @@ def test_a_full_disk_keeps_whole_episodes_and_room_for_last_words(small_disk: Pa
     recorder.close("failed", problem="the disk is full")
     assert read_header(recorder.folder)["status"] == "failed"
     with pytest.raises(UsageError, match="No space left on device"):
-        require_room_of(small_disk)
+        check_writable_of(small_disk)
 
 
-def require_room_of(place: Path) -> None:
+def check_writable_of(place: Path) -> None:
     """Fill what is left, then ask."""
     with (place / "rest").open("wb", buffering=0) as file:
         while True:
@@ -357,11 +357,11 @@ UNASKED = """
 import os, sys
 from pathlib import Path
 from gym_gui.core.errors import UsageError
-from gym_gui.services.runs.recorder import Recorder, require_room
+from gym_gui.services.runs.recorder import Recorder, check_writable
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
-for attempt in (require_room, lambda out: Recorder.create(out, ["op"], {})):
+for attempt in (check_writable, lambda out: Recorder.create(out, ["op"], {})):
     try:
         attempt(Path(sys.argv[1]))
     except UsageError as exc:

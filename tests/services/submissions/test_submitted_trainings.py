@@ -121,7 +121,7 @@ def test_files_are_asked_for_what_is_new_in_them(place: Path, over: str) -> None
     assert look() == FileGrowth("0001", {"events.jsonl": '{"a": "ä"}\n'.encode(), "log.txt": b"hello\nwor"})
     with (run / "events.jsonl").open("a") as file:
         file.write("more\n")
-    known = {"start": "0001", "sizes": (12, 0, 0, 9), "wishes": b'{"do": "pause"}\n'}
+    known = {"start": "0001", "sizes": (12, 0, 0, 9), "requests": b'{"do": "pause"}\n'}
     assert look(**known) == FileGrowth("0001", {"events.jsonl": b"more\n"})
     assert (run / "control.jsonl").read_text() == '{"do": "pause"}\n'
     begun(place, "0002", metrics_jsonl="m\n")

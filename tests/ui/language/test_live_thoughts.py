@@ -119,7 +119,7 @@ def its_transcript_tells_more(manual: Any, operator: LiveOperator) -> None:
 
 def its_beliefs_stand_beside_the_whole(manual: Any, qtbot: Any) -> None:
     """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
-    manual.transcript.toggle_mind()
+    manual.transcript.toggle_agent()
     mind = named(manual, AgentSnapshotView, "mind")
     qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
     told = mind.text.toPlainText()
@@ -127,7 +127,7 @@ def its_beliefs_stand_beside_the_whole(manual: Any, qtbot: Any) -> None:
     believed = told[told.index("BELIEVES\n") :].split("\n\n")[0].splitlines()[1:]
     assert believed == sorted(believed) and any(each.startswith("mission(") for each in believed)
     assert mind.picture.image() is not None
-    manual.transcript.toggle_mind()
+    manual.transcript.toggle_agent()
     assert not mind.isVisible()
 
 

@@ -371,7 +371,7 @@ def test_a_message_is_answered_as_soon_as_it_is_there(
             clicked.append(script.work.busy)
             message.button.click()
 
-    monkeypatch.setattr(script.work, "say", answered)
+    monkeypatch.setattr(script.work, "show_message", answered)
     path.write_text("{")
     script.file.open(path)
     qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)

@@ -223,7 +223,7 @@ class Session(Training):
         """Network, optimizer, and what means of returns are made of."""
         state = State({f"network/{name}": tensor for name, tensor in self.weights().items()})
         state.values["optimizer"] = state.pack_optimizer("optimizer", self._optimizer.state_dict())
-        state.values["session"] = self.report.kept()
+        state.values["session"] = self.report.state()
         return state
 
 
