@@ -17,7 +17,7 @@ from mosaic_worker.learning.importing import ImportMain
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, convert, compare and write a policy; see :func:`ray_worker.checkpoint_import.import_checkpoint`."""
+    """Read, convert, compare and write a policy, as :func:`.checkpoint_import.import_checkpoint` does."""
     from ray_worker.checkpoint_import import import_checkpoint
 
     return import_checkpoint(args)
