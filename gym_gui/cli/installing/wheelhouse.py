@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -58,7 +58,7 @@ class _Part:
     bare: Sequence[str] = ()
     tested: bool = True
     family: OwnPythonFamily | None = None
-    absent: Sequence[str] = field(default=())
+    absent: Sequence[str] = ()
 
 
 def make_wheelhouse(

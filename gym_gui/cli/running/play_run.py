@@ -73,9 +73,8 @@ def play(
         experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
     )
     for operator in planned.planned.operators if models else ():
-        checked_permissions(
-            operator
-        )  # dry() leaves out API keys, so check here which servers would receive them
+        # dry() leaves out API keys, so check here which servers would receive them.
+        checked_permissions(operator)
     only = _chosen_episodes(resume) if resume is not None else None
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
